@@ -48,6 +48,11 @@ clayer_status error_set(clayer_status status, const char *file, int line, const 
     return status;
 }
 
+void error_restore(const char *text)
+{
+    snprintf(detail, sizeof detail, "%s", text);
+}
+
 const char *clayer_last_error(void)
 {
     return detail;

@@ -11,6 +11,9 @@
 /* Records the detail for clayer_last_error(), logs it at debug level with file and line, and returns status. */
 clayer_status error_set(clayer_status status, const char *file, int line, const char *format, ...) CLAYER_PRINTF(4, 5);
 
+/* Puts a saved detail back, after a failure that the caller does not see. */
+void error_restore(const char *text);
+
 /* Replaces every control character and every byte that is not valid UTF-8 by '?', in place. For text from outside. */
 void text_clean(char *text);
 

@@ -1,0 +1,15 @@
+/* What a driver says about a platform or device, made safe: fixed arrays, clean text, CLAYER_UNKNOWN for refusals. */
+#ifndef OPENCL_CAPABILITIES_H
+#define OPENCL_CAPABILITIES_H
+
+#include "opencl/device.h"
+
+/* A platform's text property, cleaned and cut; "" when refused. */
+void opencl_platform_text(const struct opencl_api *api, cl_platform_id platform, cl_platform_info property, char *text,
+                          size_t size);
+
+/* Fills everything of device->info that comes from the driver, with usable and reason as far as queries tell. Indices,
+ * id, platform and also_through are the caller's. */
+void opencl_capabilities(const struct opencl_api *api, struct opencl_device *device);
+
+#endif
