@@ -43,6 +43,7 @@ ensure_packages() { # NEED...
     fi
     local wanted missing
     mapfile -t wanted < <(packages_for "$@" | cut -d ' ' -f 1)
+    ((${#wanted[@]} > 0)) || die "tools/packages.txt names no package for: $*"
     mapfile -t missing < <(packages_missing "${wanted[@]}")
     if ((${#missing[@]} == 0)); then
         return
@@ -50,8 +51,9 @@ ensure_packages() { # NEED...
     local as_root=(env)
     if ((EUID != 0)); then
         command -v sudo >/dev/null || {
-            echo "${0##*/}: these packages are missing, and installing them needs root or sudo. As root, run:" >&2
-            die "apt-get install --no-install-recommends ${missing[*]}"
+            echo "${0##*/}: ${#missing[@]} packages are missing; to install them needs root or sudo. As root, run:" >&2
+            echo "    apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
+            exit 1
         }
         as_root=(sudo env)
     fi
