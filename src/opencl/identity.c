@@ -114,6 +114,8 @@ static void number_equals(struct opencl_device *devices, size_t count)
 
 size_t opencl_identify(struct opencl_device *devices, size_t count, const struct opencl_platform *platforms)
 {
+    if (count == 0)
+        return 0; /* devices may be NULL, which qsort refuses */
     for (size_t i = 0; i < count; i++)
         name_device(&devices[i].info);
     qsort(devices, count, sizeof *devices, compare_devices);
