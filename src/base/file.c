@@ -1,0 +1,150 @@
+#include "base/file.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+clayer_status file_open_read(const char *path, int *fd, struct stat *info)
+{
+    int opened = open(path, O_RDONLY | O_CLOEXEC);
+    if (opened < 0)
+        return FAIL(CLAYER_ERROR_IO, "cannot open %s: %s", path, strerror(errno));
+    if (fstat(opened, info) != 0) {
+        int reason = errno;
+        close(opened);
+        return FAIL(CLAYER_ERROR_IO, "cannot examine %s: %s", path, strerror(reason));
+    }
+    if (S_ISDIR(info->st_mode)) {
+        close(opened);
+        return FAIL(CLAYER_ERROR_IO, "%s is a directory, not a file", path);
+    }
+    *fd = opened;
+    return CLAYER_OK;
+}
+
+clayer_status file_write_all(int fd, const void *data, size_t size, const char *name)
+{
+    const char *rest = data;
+    while (size > 0) {
+        ssize_t written = write(fd, rest, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", name, strerror(errno));
+        rest += written;
+        size -= (size_t)written;
+    }
+    return CLAYER_OK;
+}
+
+/* A fresh file beside path, under a name that no other process or thread takes. The name does not contain path's own,
+ * which may already be as long as the file system allows. */
+static clayer_status open_temporary(const char *path, mode_t mode, int *fd, char **temporary)
+{
+    static atomic_uint counter;
+    const char *slash = strrchr(path, '/');
+    int directory = slash ? (int)(slash - path) + 1 : 0;
+
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        char *name;
+        if (asprintf(&name, "%.*s.clayer-%ld-%lx-%x.tmp", directory, path, (long)getpid(), (unsigned long)now.tv_nsec,
+                     atomic_fetch_add(&counter, 1)) < 0)
+            return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory to write %s", path);
+        *fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (*fd >= 0) {
+            *temporary = name;
+            return CLAYER_OK;
+        }
+        int reason = errno;
+        free(name);
+        if (reason != EEXIST)
+            return FAIL(CLAYER_ERROR_IO, "cannot write %s: no file can be made beside it: %s", path, strerror(reason));
+    }
+    return FAIL(CLAYER_ERROR_IO, "cannot write %s: no free name for a temporary file beside it", path);
+}
+
+clayer_status staged_file_open(const char *path, mode_t mode, struct staged_file *file)
+{
+    struct staged_file staged = {.fd = -1};
+    struct stat info;
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return FAIL(CLAYER_ERROR_IO, "cannot write %s: it is a directory", path);
+
+    staged.path = exists ? realpath(path, NULL) : strdup(path);
+    if (!staged.path)
+        return FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", path, strerror(errno));
+    clayer_status status = CLAYER_OK;
+    if (exists && !S_ISREG(info.st_mode)) {
+        staged.fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (staged.fd < 0)
+            status = FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", path, strerror(errno));
+    } else {
+        status = open_temporary(staged.path, mode, &staged.fd, &staged.temporary);
+    }
+    if (status != CLAYER_OK) {
+        free(staged.path);
+        return status;
+    }
+    *file = staged;
+    return CLAYER_OK;
+}
+
+bool staged_file_seekable(const struct staged_file *file)
+{
+    return file->temporary != NULL;
+}
+
+static void release(struct staged_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    free(file->path);
+    free(file->temporary);
+    *file = (struct staged_file){.fd = -1};
+}
+
+clayer_status staged_file_commit(struct staged_file *file)
+{
+    if (file->temporary && fsync(file->fd) != 0) {
+        clayer_status status = FAIL(CLAYER_ERROR_IO, "cannot write %s to its disk: %s", file->path, strerror(errno));
+        staged_file_abort(file);
+        return status;
+    }
+    int closed = close(file->fd);
+    file->fd = -1;
+    if (closed != 0 || (file->temporary && rename(file->temporary, file->path) != 0)) {
+        clayer_status status = FAIL(CLAYER_ERROR_IO, "cannot put %s in place: %s", file->path, strerror(errno));
+        staged_file_abort(file);
+        return status;
+    }
+    release(file);
+    return CLAYER_OK;
+}
+
+void staged_file_abort(struct staged_file *file)
+{
+    if (file->temporary)
+        unlink(file->temporary);
+    release(file);
+}
+
+clayer_status file_write_atomic(const char *path, const void *data, size_t size, mode_t mode)
+{
+    struct staged_file file;
+    TRY(staged_file_open(path, mode, &file));
+    clayer_status status = file_write_all(file.fd, data, size, path);
+    if (status != CLAYER_OK) {
+        staged_file_abort(&file);
+        return status;
+    }
+    return staged_file_commit(&file);
+}
