@@ -2,6 +2,7 @@
 #include <clayer/device.h>
 #include <clayer/log.h>
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,8 @@ Test(device, no_opencl_keeps_the_last_error)
 
 Test(device, no_driver)
 {
+    if (!dlopen("libOpenCL.so.1", RTLD_NOW))
+        cr_skip_test("no libOpenCL.so.1, and so no loader that could find no driver");
     setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
     cr_assert_eq(device_count(), 1);
     cr_expect_eq(clayer_opencl_status(), CLAYER_ERROR_NO_DEVICE);
