@@ -1,0 +1,124 @@
+/* Every OpenCL entry point that the fake driver answers, as an X-macro: X(name, D) reaches the device and so fails once
+ * a `dead` rule has struck, X(name, 0) does not. The enum, the names, the prototypes and the dispatch table all come
+ * from this list, so that no call can miss the hook's bookkeeping.
+ *
+ * Left out on purpose (their dispatch entries stay NULL): sharing with OpenGL, Direct3D and EGL, pipes, and
+ * clSetProgramReleaseCallback. */
+#ifndef FAKE_FUNCTIONS_H
+#define FAKE_FUNCTIONS_H
+
+#define FAKE_FUNCTIONS(X)                                                                                              \
+    X(clGetPlatformIDs, 0)                                                                                             \
+    X(clGetPlatformInfo, 0)                                                                                            \
+    X(clGetDeviceIDs, 0)                                                                                               \
+    X(clGetDeviceInfo, 0)                                                                                              \
+    X(clCreateSubDevices, D)                                                                                           \
+    X(clRetainDevice, 0)                                                                                               \
+    X(clReleaseDevice, 0)                                                                                              \
+    X(clGetDeviceAndHostTimer, D)                                                                                      \
+    X(clGetHostTimer, D)                                                                                               \
+    X(clGetExtensionFunctionAddress, 0)                                                                                \
+    X(clGetExtensionFunctionAddressForPlatform, 0)                                                                     \
+    X(clUnloadCompiler, 0)                                                                                             \
+    X(clUnloadPlatformCompiler, 0)                                                                                     \
+    X(clCreateContext, D)                                                                                              \
+    X(clCreateContextFromType, D)                                                                                      \
+    X(clRetainContext, 0)                                                                                              \
+    X(clReleaseContext, 0)                                                                                             \
+    X(clGetContextInfo, 0)                                                                                             \
+    X(clSetContextDestructorCallback, 0)                                                                               \
+    X(clCreateCommandQueue, D)                                                                                         \
+    X(clCreateCommandQueueWithProperties, D)                                                                           \
+    X(clSetDefaultDeviceCommandQueue, D)                                                                               \
+    X(clRetainCommandQueue, 0)                                                                                         \
+    X(clReleaseCommandQueue, 0)                                                                                        \
+    X(clGetCommandQueueInfo, 0)                                                                                        \
+    X(clSetCommandQueueProperty, D)                                                                                    \
+    X(clFlush, D)                                                                                                      \
+    X(clFinish, D)                                                                                                     \
+    X(clCreateBuffer, D)                                                                                               \
+    X(clCreateBufferWithProperties, D)                                                                                 \
+    X(clCreateSubBuffer, D)                                                                                            \
+    X(clCreateImage, D)                                                                                                \
+    X(clCreateImageWithProperties, D)                                                                                  \
+    X(clCreateImage2D, D)                                                                                              \
+    X(clCreateImage3D, D)                                                                                              \
+    X(clRetainMemObject, 0)                                                                                            \
+    X(clReleaseMemObject, 0)                                                                                           \
+    X(clGetSupportedImageFormats, 0)                                                                                   \
+    X(clGetMemObjectInfo, 0)                                                                                           \
+    X(clGetImageInfo, 0)                                                                                               \
+    X(clSetMemObjectDestructorCallback, 0)                                                                             \
+    X(clCreateSampler, D)                                                                                              \
+    X(clCreateSamplerWithProperties, D)                                                                                \
+    X(clRetainSampler, 0)                                                                                              \
+    X(clReleaseSampler, 0)                                                                                             \
+    X(clGetSamplerInfo, 0)                                                                                             \
+    X(clSVMAlloc, D)                                                                                                   \
+    X(clSVMFree, 0)                                                                                                    \
+    X(clCreateProgramWithSource, D)                                                                                    \
+    X(clCreateProgramWithBinary, D)                                                                                    \
+    X(clCreateProgramWithBuiltInKernels, D)                                                                            \
+    X(clCreateProgramWithIL, D)                                                                                        \
+    X(clRetainProgram, 0)                                                                                              \
+    X(clReleaseProgram, 0)                                                                                             \
+    X(clBuildProgram, D)                                                                                               \
+    X(clCompileProgram, D)                                                                                             \
+    X(clLinkProgram, D)                                                                                                \
+    X(clSetProgramSpecializationConstant, 0)                                                                           \
+    X(clGetProgramInfo, 0)                                                                                             \
+    X(clGetProgramBuildInfo, 0)                                                                                        \
+    X(clCreateKernel, D)                                                                                               \
+    X(clCreateKernelsInProgram, D)                                                                                     \
+    X(clCloneKernel, D)                                                                                                \
+    X(clRetainKernel, 0)                                                                                               \
+    X(clReleaseKernel, 0)                                                                                              \
+    X(clSetKernelArg, 0)                                                                                               \
+    X(clSetKernelArgSVMPointer, 0)                                                                                     \
+    X(clSetKernelExecInfo, 0)                                                                                          \
+    X(clGetKernelInfo, 0)                                                                                              \
+    X(clGetKernelArgInfo, 0)                                                                                           \
+    X(clGetKernelWorkGroupInfo, 0)                                                                                     \
+    X(clGetKernelSubGroupInfo, 0)                                                                                      \
+    X(clGetKernelSubGroupInfoKHR, 0)                                                                                   \
+    X(clWaitForEvents, D)                                                                                              \
+    X(clGetEventInfo, 0)                                                                                               \
+    X(clCreateUserEvent, D)                                                                                            \
+    X(clSetUserEventStatus, 0)                                                                                         \
+    X(clSetEventCallback, D)                                                                                           \
+    X(clRetainEvent, 0)                                                                                                \
+    X(clReleaseEvent, 0)                                                                                               \
+    X(clGetEventProfilingInfo, 0)                                                                                      \
+    X(clEnqueueReadBuffer, D)                                                                                          \
+    X(clEnqueueReadBufferRect, D)                                                                                      \
+    X(clEnqueueWriteBuffer, D)                                                                                         \
+    X(clEnqueueWriteBufferRect, D)                                                                                     \
+    X(clEnqueueCopyBuffer, D)                                                                                          \
+    X(clEnqueueCopyBufferRect, D)                                                                                      \
+    X(clEnqueueFillBuffer, D)                                                                                          \
+    X(clEnqueueReadImage, D)                                                                                           \
+    X(clEnqueueWriteImage, D)                                                                                          \
+    X(clEnqueueCopyImage, D)                                                                                           \
+    X(clEnqueueFillImage, D)                                                                                           \
+    X(clEnqueueCopyImageToBuffer, D)                                                                                   \
+    X(clEnqueueCopyBufferToImage, D)                                                                                   \
+    X(clEnqueueMapBuffer, D)                                                                                           \
+    X(clEnqueueMapImage, D)                                                                                            \
+    X(clEnqueueUnmapMemObject, D)                                                                                      \
+    X(clEnqueueMigrateMemObjects, D)                                                                                   \
+    X(clEnqueueNDRangeKernel, D)                                                                                       \
+    X(clEnqueueTask, D)                                                                                                \
+    X(clEnqueueNativeKernel, D)                                                                                        \
+    X(clEnqueueMarker, D)                                                                                              \
+    X(clEnqueueMarkerWithWaitList, D)                                                                                  \
+    X(clEnqueueBarrier, D)                                                                                             \
+    X(clEnqueueBarrierWithWaitList, D)                                                                                 \
+    X(clEnqueueWaitForEvents, D)                                                                                       \
+    X(clEnqueueSVMFree, D)                                                                                             \
+    X(clEnqueueSVMMemcpy, D)                                                                                           \
+    X(clEnqueueSVMMemFill, D)                                                                                          \
+    X(clEnqueueSVMMap, D)                                                                                              \
+    X(clEnqueueSVMUnmap, D)                                                                                            \
+    X(clEnqueueSVMMigrateMem, D)
+
+#endif
