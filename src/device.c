@@ -91,3 +91,38 @@ clayer_status clayer_device_select(const char *selector, clayer_device_info *inf
     *info = choice.info;
     return CLAYER_OK;
 }
+
+clayer_status clayer_platform_count(size_t *count)
+{
+    REQUIRE(count != NULL);
+    const struct opencl_device_list *list;
+    struct opencl_device_list empty;
+    TRY(device_list(&list, &empty));
+    *count = list->platform_count;
+    return CLAYER_OK;
+}
+
+clayer_status clayer_platform_get(size_t index, clayer_platform_info *info)
+{
+    REQUIRE(info != NULL);
+    const struct opencl_device_list *list;
+    struct opencl_device_list empty;
+    TRY(device_list(&list, &empty));
+    if (index >= list->platform_count)
+        return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "platform index %zu: there are %zu platforms", index,
+                    list->platform_count);
+    *info = list->platforms[index].info;
+    return CLAYER_OK;
+}
+
+clayer_status clayer_device_properties(size_t index, clayer_property_callback callback, void *user)
+{
+    REQUIRE(callback != NULL);
+    clayer_device_info info;
+    TRY(clayer_device_get(index, &info));
+    if (info.type == CLAYER_DEVICE_HOST)
+        return CLAYER_OK;
+    const struct opencl_device_list *list;
+    TRY(opencl_devices(&list));
+    return opencl_device_properties(&list->devices[index], callback, user);
+}

@@ -142,8 +142,9 @@ static clayer_status take_type(const struct opencl_device_list *list, clayer_dev
     return unusable ? take_usable(unusable, selector, choice) : no_match(list, selector, "matches nothing");
 }
 
-static bool platform_matches(const struct opencl_platform *platform, const char *part)
+static bool platform_matches(const struct opencl_device_list *list, int32_t index, const char *part)
 {
+    const clayer_platform_info *platform = &list->platforms[index].info;
     return text_contains(platform->name, part) || text_contains(platform->vendor, part) ||
            text_equal(platform->suffix, part);
 }
@@ -161,7 +162,7 @@ static clayer_status take_in_platform(const struct opencl_device_list *list, con
     for (size_t i = 0; i < list->count + list->hidden_count; i++) {
         const struct opencl_device *device = i < list->count ? &list->devices[i] : &list->hidden[i - list->count];
         bool here = platform_index >= 0 ? device->info.platform_index == platform_index
-                                        : platform_matches(&list->platforms[device->info.platform_index], part);
+                                        : platform_matches(list, device->info.platform_index, part);
         if (here && device->info.platform_device_index == device_index)
             add_match(&match, device);
     }
@@ -202,7 +203,7 @@ static clayer_status resolve(const struct opencl_device_list *list, const char *
         return take_in_platform(list, selector, colon, choice);
     for (size_t i = 0; i < list->count; i++) {
         const clayer_device_info *info = &list->devices[i].info;
-        if (platform_matches(&list->platforms[info->platform_index], selector) || text_contains(info->vendor, selector))
+        if (platform_matches(list, info->platform_index, selector) || text_contains(info->vendor, selector))
             add_match(&match, &list->devices[i]);
     }
     return take_match(list, &match, selector, choice);

@@ -114,6 +114,29 @@ CLAYER_API clayer_status clayer_device_get(size_t index, clayer_device_info *inf
  * reason when only devices that cannot be used match. */
 CLAYER_API clayer_status clayer_device_select(const char *selector, clayer_device_info *info);
 
+/* One OpenCL platform: what one driver shows. Texts as in clayer_device_info. */
+typedef struct clayer_platform_info {
+    int32_t index;        /* by name, so that it does not depend on the order of the drivers */
+    int32_t device_count; /* devices it shows, unusable ones and second views of other platforms' devices included */
+    char name[128];       /* PLATFORM_NAME */
+    char vendor[128];     /* PLATFORM_VENDOR */
+    char version[128];    /* PLATFORM_VERSION */
+    char suffix[32];      /* PLATFORM_ICD_SUFFIX_KHR, such as "POCL"; selectors take it for the platform's name */
+    char reason[256];     /* why it shows no device */
+    int64_t reserved[8];  /* CLAYER_UNKNOWN */
+} clayer_platform_info;
+
+/* How many platforms there are, possibly 0; and platform number index, INVALID_ARGUMENT beyond the list. */
+CLAYER_API clayer_status clayer_platform_count(size_t *count);
+CLAYER_API clayer_status clayer_platform_get(size_t index, clayer_platform_info *info);
+
+/* Receives one property: OpenCL's name such as "CL_DEVICE_MAX_COMPUTE_UNITS", and its value as text or NULL when the
+ * driver refuses it. Both are valid during the call only. */
+typedef void (*clayer_property_callback)(void *user, const char *name, const char *value);
+
+/* Asks the driver for every standard property of device number index, up to OpenCL 3.0. The host has none. */
+CLAYER_API clayer_status clayer_device_properties(size_t index, clayer_property_callback callback, void *user);
+
 /* OK when OpenCL is there and shows at least one device; NO_OPENCL or NO_DEVICE with the reason in the detail
  * otherwise. */
 CLAYER_API clayer_status clayer_opencl_status(void);

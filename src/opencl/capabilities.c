@@ -44,8 +44,7 @@ void opencl_platform_text(const struct opencl_api *api, cl_platform_id platform,
     free(raw);
 }
 
-/* A device's text on the heap, terminated; NULL when refused. */
-static char *device_text(const struct opencl_api *api, cl_device_id device, cl_device_info property)
+char *opencl_device_text(const struct opencl_api *api, cl_device_id device, cl_device_info property)
 {
     size_t length = 0;
     if (api->clGetDeviceInfo(device, property, 0, NULL, &length) != CL_SUCCESS || length == 0 || length > TEXT_LIMIT)
@@ -60,14 +59,14 @@ static char *device_text(const struct opencl_api *api, cl_device_id device, cl_d
 
 static void text(const struct opencl_api *api, cl_device_id device, cl_device_info property, char *out, size_t size)
 {
-    char *raw = device_text(api, device, property);
+    char *raw = opencl_device_text(api, device, property);
     copy_text(out, size, raw ? raw : "");
     free(raw);
 }
 
 /* A number of the width that the driver itself gives: cl_uint and cl_bool have 4 bytes, size_t and bit fields mostly 8.
  */
-static int64_t number(const struct opencl_api *api, cl_device_id device, cl_device_info property)
+int64_t opencl_device_number(const struct opencl_api *api, cl_device_id device, cl_device_info property)
 {
     size_t width = 0;
     if (api->clGetDeviceInfo(device, property, 0, NULL, &width) != CL_SUCCESS)
@@ -87,7 +86,7 @@ static int64_t number(const struct opencl_api *api, cl_device_id device, cl_devi
 /* Whether a bit is set in a bit field property. */
 static int64_t bit(const struct opencl_api *api, cl_device_id device, cl_device_info property, int64_t mask)
 {
-    int64_t value = number(api, device, property);
+    int64_t value = opencl_device_number(api, device, property);
     return value == CLAYER_UNKNOWN ? CLAYER_UNKNOWN : (value & mask) != 0;
 }
 
@@ -139,7 +138,7 @@ int opencl_version_number(const char *version)
 
 static void device_type(const struct opencl_api *api, cl_device_id device, clayer_device_info *info)
 {
-    int64_t type = number(api, device, CL_DEVICE_TYPE);
+    int64_t type = opencl_device_number(api, device, CL_DEVICE_TYPE);
     info->type = CLAYER_DEVICE_UNKNOWN;
     if (type != CLAYER_UNKNOWN && (type & CL_DEVICE_TYPE_CPU))
         info->type = CLAYER_DEVICE_CPU;
@@ -156,13 +155,13 @@ static void device_type(const struct opencl_api *api, cl_device_id device, claye
 static void sub_groups(const struct opencl_api *api, cl_device_id device, const char *extensions,
                        clayer_device_info *info)
 {
-    info->sub_groups =
-        has_word(extensions, "cl_khr_subgroups") || has_word(extensions, "cl_intel_subgroups") ||
-        (opencl_version_number(info->opencl_version) >= 201 && number(api, device, CL_DEVICE_MAX_NUM_SUB_GROUPS) > 0);
+    info->sub_groups = has_word(extensions, "cl_khr_subgroups") || has_word(extensions, "cl_intel_subgroups") ||
+                       (opencl_version_number(info->opencl_version) >= 201 &&
+                        opencl_device_number(api, device, CL_DEVICE_MAX_NUM_SUB_GROUPS) > 0);
     if (has_word(extensions, "cl_nv_device_attribute_query"))
-        info->sub_group_size = number(api, device, CL_DEVICE_WARP_SIZE_NV);
+        info->sub_group_size = opencl_device_number(api, device, CL_DEVICE_WARP_SIZE_NV);
     if (has_word(extensions, "cl_amd_device_attribute_query"))
-        info->sub_group_size = number(api, device, CL_DEVICE_WAVEFRONT_WIDTH_AMD);
+        info->sub_group_size = opencl_device_number(api, device, CL_DEVICE_WAVEFRONT_WIDTH_AMD);
     if (has_word(extensions, "cl_intel_required_subgroup_size")) {
         size_t sizes[16] = {0}, bytes = 0;
         if (api->clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
@@ -179,8 +178,8 @@ static void architecture(const struct opencl_api *api, cl_device_id device, cons
     if (has_word(extensions, "cl_intel_subgroup_matrix_multiply_accumulate"))
         info->matrix_units = CLAYER_MATRIX_INTEL_DPAS;
     if (has_word(extensions, "cl_nv_device_attribute_query")) {
-        int64_t major = number(api, device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV);
-        int64_t minor = number(api, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
+        int64_t major = opencl_device_number(api, device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV);
+        int64_t minor = opencl_device_number(api, device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV);
         if (major < 0 || major > 99 || minor < 0 || minor > 9) {
             info->matrix_units = CLAYER_MATRIX_UNKNOWN;
             return;
@@ -235,8 +234,8 @@ static void identity(const struct opencl_api *api, cl_device_id device, const ch
         }
     } else if (has_word(extensions, "cl_nv_device_attribute_query")) {
         /* Numbers of NVIDIA's that the public headers leave out: PCI bus, slot (device * 8 + function) and domain. */
-        int64_t bus = number(api, device, 0x4008), slot = number(api, device, 0x4009),
-                domain = number(api, device, 0x400A);
+        int64_t bus = opencl_device_number(api, device, 0x4008), slot = opencl_device_number(api, device, 0x4009),
+                domain = opencl_device_number(api, device, 0x400A);
         if (bus >= 0 && slot >= 0) {
             address[0] = domain > 0 ? (unsigned)domain : 0;
             address[1] = (unsigned)bus;
@@ -261,9 +260,9 @@ static void usability(const struct opencl_api *api, cl_device_id device, clayer_
 {
     const char *reason = NULL;
     int version = opencl_version_number(info->opencl_version);
-    if (number(api, device, CL_DEVICE_AVAILABLE) == 0)
+    if (opencl_device_number(api, device, CL_DEVICE_AVAILABLE) == 0)
         reason = "not available: its driver says so (CL_DEVICE_AVAILABLE is false)";
-    else if (number(api, device, CL_DEVICE_COMPILER_AVAILABLE) == 0)
+    else if (opencl_device_number(api, device, CL_DEVICE_COMPILER_AVAILABLE) == 0)
         reason = "has no compiler (CL_DEVICE_COMPILER_AVAILABLE is false)";
     else if (version != 0 && version < 102)
         reason = "supports OpenCL 1.1 or older, 1.2 is needed";
@@ -291,10 +290,11 @@ void opencl_capabilities(const struct opencl_api *api, struct opencl_device *out
     device_type(api, device, info);
 
     for (size_t i = 0; i < sizeof plain_numbers / sizeof *plain_numbers; i++)
-        *(int64_t *)((char *)info + plain_numbers[i].offset) = number(api, device, plain_numbers[i].property);
-    int64_t alignment = number(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN); /* given in bits */
+        *(int64_t *)((char *)info + plain_numbers[i].offset) =
+            opencl_device_number(api, device, plain_numbers[i].property);
+    int64_t alignment = opencl_device_number(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN); /* given in bits */
     info->memory_base_alignment = alignment > 0 ? alignment / 8 : CLAYER_UNKNOWN;
-    int64_t local = number(api, device, CL_DEVICE_LOCAL_MEM_TYPE);
+    int64_t local = opencl_device_number(api, device, CL_DEVICE_LOCAL_MEM_TYPE);
     info->local_memory_is_real = local == CLAYER_UNKNOWN ? CLAYER_UNKNOWN : local == CL_LOCAL;
     size_t sizes[16] = {0}, bytes = 0;
     if (api->clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
@@ -309,9 +309,9 @@ void opencl_capabilities(const struct opencl_api *api, struct opencl_device *out
                     ? 0
                     : bit(api, device, CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
 
-    char *extensions = device_text(api, device, CL_DEVICE_EXTENSIONS);
+    char *extensions = opencl_device_text(api, device, CL_DEVICE_EXTENSIONS);
     if (extensions) {
-        int64_t doubles = number(api, device, CL_DEVICE_DOUBLE_FP_CONFIG);
+        int64_t doubles = opencl_device_number(api, device, CL_DEVICE_DOUBLE_FP_CONFIG);
         info->fp16 = has_word(extensions, "cl_khr_fp16");
         info->fp64 = doubles > 0 || has_word(extensions, "cl_khr_fp64");
         info->integer_dot_product = has_word(extensions, "cl_khr_integer_dot_product");

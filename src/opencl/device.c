@@ -27,8 +27,8 @@ static struct {
 static int compare_platforms(const void *left, const void *right)
 {
     const struct opencl_platform *a = left, *b = right;
-    int order = strcmp(a->name, b->name);
-    return order ? order : strcmp(a->version, b->version);
+    int order = strcmp(a->info.name, b->info.name);
+    return order ? order : strcmp(a->info.version, b->info.version);
 }
 
 static void drop_repeated_platforms(cl_platform_id *ids, cl_uint *count)
@@ -70,14 +70,19 @@ static clayer_status list_platforms(const struct opencl_api *api, struct opencl_
     for (cl_uint i = 0; i < found; i++) {
         struct opencl_platform *p = &list[i];
         p->platform = ids[i];
-        opencl_platform_text(api, ids[i], CL_PLATFORM_NAME, p->name, sizeof p->name);
-        opencl_platform_text(api, ids[i], CL_PLATFORM_VENDOR, p->vendor, sizeof p->vendor);
-        opencl_platform_text(api, ids[i], CL_PLATFORM_VERSION, p->version, sizeof p->version);
-        opencl_platform_text(api, ids[i], 0x0920 /* CL_PLATFORM_ICD_SUFFIX_KHR */, p->suffix, sizeof p->suffix);
-        if (!*p->name)
-            snprintf(p->name, sizeof p->name, "unnamed platform");
+        opencl_platform_text(api, ids[i], CL_PLATFORM_NAME, p->info.name, sizeof p->info.name);
+        opencl_platform_text(api, ids[i], CL_PLATFORM_VENDOR, p->info.vendor, sizeof p->info.vendor);
+        opencl_platform_text(api, ids[i], CL_PLATFORM_VERSION, p->info.version, sizeof p->info.version);
+        opencl_platform_text(api, ids[i], 0x0920 /* CL_PLATFORM_ICD_SUFFIX_KHR */, p->info.suffix,
+                             sizeof p->info.suffix);
+        if (!*p->info.name)
+            snprintf(p->info.name, sizeof p->info.name, "unnamed platform");
     }
     qsort(list, found, sizeof *list, compare_platforms);
+    for (cl_uint i = 0; i < found; i++) {
+        list[i].info.index = (int32_t)i;
+        memset(list[i].info.reserved, 0xff, sizeof list[i].info.reserved); /* CLAYER_UNKNOWN */
+    }
     *platforms = list;
     *count = found;
     return CLAYER_OK;
@@ -91,11 +96,11 @@ static clayer_status list_devices(const struct opencl_api *api, struct opencl_pl
     cl_uint found = 0; /* some drivers leave it untouched when there is none */
     cl_int code = api->clGetDeviceIDs(platform->platform, CL_DEVICE_TYPE_ALL, PLATFORM_DEVICE_LIMIT, ids, &found);
     if (code == CL_DEVICE_NOT_FOUND || (code == CL_SUCCESS && found == 0)) {
-        snprintf(platform->reason, sizeof platform->reason, "its driver shows no device");
+        snprintf(platform->info.reason, sizeof platform->info.reason, "its driver shows no device");
         return CLAYER_OK;
     }
     if (code != CL_SUCCESS) {
-        snprintf(platform->reason, sizeof platform->reason, "clGetDeviceIDs failed with %s (%d)",
+        snprintf(platform->info.reason, sizeof platform->info.reason, "clGetDeviceIDs failed with %s (%d)",
                  opencl_error_name(code), (int)code);
         return CLAYER_OK;
     }
@@ -118,11 +123,11 @@ static clayer_status list_devices(const struct opencl_api *api, struct opencl_pl
         opencl_capabilities(api, device);
         device->info.platform_index = platform_index;
         device->info.platform_device_index = (int32_t)(*count - 1 - first);
-        snprintf(device->info.platform, sizeof device->info.platform, "%s", platform->name);
-        if (text_contains(platform->name, "oclgrind"))
+        snprintf(device->info.platform, sizeof device->info.platform, "%s", platform->info.name);
+        if (text_contains(platform->info.name, "oclgrind"))
             device->info.type = CLAYER_DEVICE_SIMULATOR;
     }
-    platform->device_count = *count - first;
+    platform->info.device_count = (int32_t)(*count - first);
     return CLAYER_OK;
 }
 
@@ -143,7 +148,7 @@ static clayer_status make_list(const struct opencl_api *api, struct opencl_devic
     list->platform_count = platform_count;
     if (count == 0 && platform_count > 0)
         snprintf(list->reason, sizeof list->reason, "no OpenCL driver shows a device (%.90s: %.120s)",
-                 platforms[0].name, platforms[0].reason);
+                 platforms[0].info.name, platforms[0].info.reason);
     for (size_t i = 0; i < list->count; i++)
         log_write(CLAYER_LOG_DEBUG, "device %zu: %s (%s)%s%s", i, devices[i].info.id, devices[i].info.name,
                   devices[i].info.usable ? "" : ": ", devices[i].info.reason);

@@ -16,12 +16,7 @@ struct opencl_device {
 
 struct opencl_platform {
     cl_platform_id platform;
-    char name[128];
-    char vendor[128];
-    char version[128];
-    char suffix[32];  /* CL_PLATFORM_ICD_SUFFIX_KHR, such as "POCL" */
-    char reason[256]; /* why it shows no device, or "" */
-    size_t device_count;
+    clayer_platform_info info;
 };
 
 struct opencl_device_list {
@@ -37,6 +32,10 @@ struct opencl_device_list {
 /* The list, made at the first call. No driver and no device is an empty list with its reason, not a failure.
  * NO_OPENCL, FORKED or OUT_OF_MEMORY otherwise. Made once: the loader reads its drivers once per process. */
 clayer_status opencl_devices(const struct opencl_device_list **list);
+
+/* Every standard property of the device as text, one call each; see clayer_device_properties. */
+clayer_status opencl_device_properties(const struct opencl_device *device, clayer_property_callback callback,
+                                       void *user);
 
 /* A limit for arithmetic: what the driver tells, or the fallback when that is unknown or absurd (0 or less). */
 static inline size_t opencl_limit(int64_t value, size_t fallback)

@@ -87,8 +87,8 @@ static bool better_view(const struct opencl_device *a, const struct opencl_devic
 {
     if (a->info.usable != b->info.usable)
         return a->info.usable;
-    bool a_own = strcmp(a->info.vendor, platforms[a->info.platform_index].vendor) == 0;
-    bool b_own = strcmp(b->info.vendor, platforms[b->info.platform_index].vendor) == 0;
+    bool a_own = strcmp(a->info.vendor, platforms[a->info.platform_index].info.vendor) == 0;
+    bool b_own = strcmp(b->info.vendor, platforms[b->info.platform_index].info.vendor) == 0;
     if (a_own != b_own)
         return a_own;
     int a_version = opencl_version_number(a->info.opencl_version);
