@@ -1,0 +1,18 @@
+/* clayer: every public header but opencl.h, which needs OpenCL's own headers. */
+#ifndef CLAYER_CLAYER_H
+#define CLAYER_CLAYER_H
+
+#include <clayer/activation.h>
+#include <clayer/buffer.h>
+#include <clayer/context.h>
+#include <clayer/device.h>
+#include <clayer/dtype.h>
+#include <clayer/linear.h>
+#include <clayer/log.h>
+#include <clayer/model.h>
+#include <clayer/npy.h>
+#include <clayer/safetensors.h>
+#include <clayer/status.h>
+#include <clayer/version.h>
+
+#endif

@@ -1,0 +1,104 @@
+#include "kernels/family.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef CLAYER_CLBLAST
+extern const struct family clblast_family;
+const struct family *const family_clblast = &clblast_family;
+#else
+const struct family *const family_clblast = NULL;
+
+bool family_clblast_available(void)
+{
+    return false;
+}
+#endif
+
+const struct family *const families[] = {
+    &family_panel,
+    &family_portable,
+#ifdef CLAYER_CLBLAST
+    &clblast_family,
+#endif
+    &family_host,
+};
+const size_t family_count = sizeof families / sizeof *families;
+
+const struct family *family_find(const char *name)
+{
+    for (size_t i = 0; i < family_count; i++)
+        if (strcmp(families[i]->name, name) == 0)
+            return families[i];
+    return NULL;
+}
+
+int family_options(const struct layer_shape *shape, char *text, size_t size)
+{
+    return snprintf(text, size,
+                    "-cl-std=CL1.2 -DX_TYPE=0 -DW_TYPE=0 -DY_TYPE=0 -DACC_TYPE=0 -DPANEL=%d -DACTIVATION=%d",
+                    (int)shape->panel, (int)shape->activation.kind);
+}
+
+void family_print(const struct family *family, const struct configuration *configuration, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < family->parameter_count && used < size; i++) {
+        const int n = snprintf(text + used, size - used, "%s%s=%d", i ? "," : "", family->parameters[i].name,
+                               configuration->value[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Names of the parameters, or the values of one, as a list for people. */
+static void list_accepted(const struct family *family, const struct parameter *parameter, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    const int count = parameter ? parameter->count : family->parameter_count;
+    for (int i = 0; i < count && used < size; i++) {
+        const int n = parameter ? snprintf(text + used, size - used, "%s%d", i ? ", " : "", parameter->values[i])
+                                : snprintf(text + used, size - used, "%s%s", i ? ", " : "", family->parameters[i].name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static clayer_status parse_one(const struct family *family, const char *text, size_t length,
+                               struct configuration *configuration)
+{
+    char accepted[256];
+    for (int i = 0; i < family->parameter_count; i++) {
+        const struct parameter *p = &family->parameters[i];
+        const size_t name = strlen(p->name);
+        if (length <= name || strncmp(text, p->name, name) != 0 || text[name] != '=')
+            continue;
+        char *end;
+        const long value = strtol(text + name + 1, &end, 10);
+        for (int v = 0; end == text + length && end != text + name + 1 && v < p->count; v++) {
+            if (p->values[v] == value) {
+                configuration->value[i] = (int)value;
+                return CLAYER_OK;
+            }
+        }
+        list_accepted(family, p, accepted, sizeof accepted);
+        return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "plan %s: '%.*s' is not accepted; %s is one of %s", family->name,
+                    (int)(length < 80 ? length : 80), text, p->name, accepted);
+    }
+    list_accepted(family, NULL, accepted, sizeof accepted);
+    return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "plan %s: no parameter in '%.*s'; it has %s", family->name,
+                (int)(length < 80 ? length : 80), text, *accepted ? accepted : "none");
+}
+
+clayer_status family_parse(const struct family *family, const char *text, struct configuration *configuration)
+{
+    while (*text) {
+        const size_t length = strcspn(text, ",");
+        TRY(parse_one(family, text, length, configuration));
+        text += length;
+        text += *text == ',';
+    }
+    return CLAYER_OK;
+}

@@ -1,0 +1,99 @@
+/* panel: register blocks of rows x vectors over packed panels, for CPU devices; see cl/panel.cl. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "kernels/family.h"
+
+#include <stdio.h>
+
+enum { ROWS, VECTORS, WIDTH, ROWS_FIRST };
+
+static const struct parameter parameters[] = {
+    [ROWS] = {"rows", 12, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}},
+    [VECTORS] = {"vectors", 4, {1, 2, 3, 4}},
+    [WIDTH] = {"width", 3, {4, 8, 16}},
+    [ROWS_FIRST] = {"rows_first", 2, {0, 1}}, /* 1: work-groups run over the batch fastest */
+};
+
+static const char *refuses(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
+                           const struct configuration *configuration)
+{
+    if (!target->context)
+        return "it needs an OpenCL device";
+    if (call->x_columns || call->y_columns)
+        return "it needs x and y as rows";
+    if (shape->panel % (size_t)(configuration->value[VECTORS] * configuration->value[WIDTH]) != 0)
+        return "vectors x width does not divide the panel of the packed weights";
+    return NULL;
+}
+
+static void suggest(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
+                    struct configuration *configuration)
+{
+    int *value = configuration->value;
+    const size_t weights = shape->in_features * shape->out_features * sizeof(float);
+    value[WIDTH] = target->info->native_vector_width_float >= 16 ? 16 : 8;
+    value[VECTORS] = 4;
+    while (shape->panel % (size_t)(value[VECTORS] * value[WIDTH]) != 0)
+        value[VECTORS]--;
+    /* Rows such that the registers hold the block, and such that they divide the batch evenly: a wasted row costs as
+     * much as a useful one. */
+    const int most = value[WIDTH] == 16 ? 24 / value[VECTORS] : 12 / value[VECTORS];
+    int best = 1;
+    double best_waste = 1e9;
+    for (int i = 0; i < parameters[ROWS].count; i++) {
+        const int rows = parameters[ROWS].values[i];
+        if (rows > most && rows > 1)
+            break;
+        const size_t computed = size_ceil_div(call->batch, (size_t)rows) * (size_t)rows;
+        const double waste = (double)computed / (double)call->batch + 0.4 / rows;
+        if (waste <= best_waste) {
+            best_waste = waste;
+            best = rows;
+        }
+    }
+    value[ROWS] = best;
+    value[ROWS_FIRST] = weights > opencl_limit(target->info->global_cache_bytes, 1 << 20);
+}
+
+static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
+                             struct executable *executable)
+{
+    char options[256];
+    const int *value = executable->configuration.value;
+    const int used = family_options(shape, options, sizeof options);
+    snprintf(options + used, sizeof options - (size_t)used, " -DROWS=%d -DVECTORS=%d -DWIDTH=%d -DROWS_FIRST=%d",
+             value[ROWS], value[VECTORS], value[WIDTH], value[ROWS_FIRST]);
+    return opencl_kernel_get(context, "panel", options, &executable->kernels[0]);
+}
+
+static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
+                            const struct call_shape *call, const struct call_memory *memory,
+                            const struct executable *executable)
+{
+    const int *value = executable->configuration.value;
+    cl_ulong x_offset = call->x_offset, y_offset = call->y_offset, ldx = call->ldx, ldy = call->ldy;
+    cl_ulong batch = call->batch, in_features = shape->in_features, out_features = shape->out_features;
+    cl_int kind = (cl_int)shape->activation.kind;
+    const struct opencl_argument arguments[] = {ARGUMENT(memory->x),
+                                                ARGUMENT(x_offset),
+                                                ARGUMENT(ldx),
+                                                ARGUMENT(layer->weights.memory),
+                                                ARGUMENT(layer->bias.memory),
+                                                ARGUMENT(memory->y),
+                                                ARGUMENT(y_offset),
+                                                ARGUMENT(ldy),
+                                                ARGUMENT(batch),
+                                                ARGUMENT(in_features),
+                                                ARGUMENT(out_features),
+                                                ARGUMENT(kind),
+                                                ARGUMENT(shape->activation.alpha),
+                                                ARGUMENT(shape->activation.beta)};
+    const size_t row_tiles = size_ceil_div(call->batch, (size_t)value[ROWS]);
+    const size_t column_tiles = size_ceil_div(shape->out_features, (size_t)(value[VECTORS] * value[WIDTH]));
+    const size_t global[2] = {value[ROWS_FIRST] ? row_tiles : column_tiles,
+                              value[ROWS_FIRST] ? column_tiles : row_tiles};
+    return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments, global,
+                         (const size_t[2]){1, 1}, memory->wait_count, memory->wait_list, memory->event);
+}
+
+const struct family family_panel = {"panel", parameters, 4, refuses, suggest, prepare, launch};

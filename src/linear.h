@@ -1,0 +1,55 @@
+/* What stands behind clayer_linear, and the one way a call is run. */
+#ifndef LINEAR_H
+#define LINEAR_H
+
+#include "buffer.h"
+
+#include <clayer/linear.h>
+#include <pthread.h>
+
+#define LINEAR_PLANS 32
+
+/* A plan made ready for one kind of call. */
+struct planned {
+    struct call_shape call;
+    struct plan plan;
+    struct executable executable;
+};
+
+struct clayer_linear {
+    clayer_context *context;
+    struct layer_shape shape;
+    struct layer_memory memory;
+    bool owns_host_weights;        /* host_weights is not the device buffers' own memory */
+    struct plan_request request;   /* forced for this layer */
+    pthread_rwlock_t weights_lock; /* read by calls, written by set_weight and set_bias */
+    pthread_mutex_t plans_lock;    /* guards all that follows */
+    struct planned plans[LINEAR_PLANS];
+    size_t plan_count; /* ever planned; the newest replaces the oldest when the table is full */
+    size_t last;       /* the plan of the most recent call */
+};
+
+/* One operand of a call, resolved: where the calling thread and the device find it, NULL where they cannot. */
+struct operand {
+    const struct opencl_buffer *buffer;
+    float *host;
+    size_t offset, ld; /* elements; ld at least the row length */
+    bool columns;
+    bool staged; /* host memory that the device does not see */
+};
+
+/* Where a call may run. A model decides for all its layers at once, since each change of side costs a wait. */
+enum where { RUN_ANYWHERE, RUN_ON_DEVICE, RUN_ON_HOST };
+
+/* Runs y = act(x . W^T + b) for checked arguments and batch > 0, out_features > 0. With an operand in host memory it
+ * returns when y is complete, else when all is enqueued. wait_count, wait_list and event as in struct call_memory. */
+clayer_status linear_run(clayer_linear *linear, size_t batch, const struct operand *x, const struct operand *y,
+                         enum where where, const struct call_memory *events);
+
+/* The plan for a call, found or made. */
+clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned);
+
+/* FLOP of one forward call: a multiplication and an addition per weight and row. */
+double linear_flops(const clayer_linear *linear, size_t batch);
+
+#endif

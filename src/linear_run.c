@@ -1,0 +1,207 @@
+/* How one forward call runs: a plan found or made, operands brought to the device where they are not, kernels enqueued.
+ */
+#include "linear.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* Plans are kept by what predicates and rules of thumb look at; offsets count by their alignment. */
+#define ALIGNMENT_ELEMENTS 16
+
+/* A launch on a device with a watchdog should take no longer than this (s); graphics drivers kill at 2 s. */
+#define LAUNCH_SECONDS 0.3
+/* A pessimistic rate: FLOP per clock and compute unit. */
+#define SLOW_FLOPS_PER_CLOCK 8.0
+
+double linear_flops(const clayer_linear *linear, size_t batch)
+{
+    return 2.0 * (double)batch * (double)linear->shape.in_features * (double)linear->shape.out_features;
+}
+
+static struct call_shape key_of(const struct call_shape *call)
+{
+    struct call_shape key;
+    memset(&key, 0, sizeof key); /* padding too: keys are compared as bytes */
+    key.batch = call->batch;
+    key.ldx = call->ldx;
+    key.ldy = call->ldy;
+    key.x_offset = call->x_offset % ALIGNMENT_ELEMENTS;
+    key.y_offset = call->y_offset % ALIGNMENT_ELEMENTS;
+    key.x_columns = call->x_columns;
+    key.y_columns = call->y_columns;
+    key.host = call->host;
+    return key;
+}
+
+static const struct planned *find_plan(clayer_linear *linear, const struct call_shape *key,
+                                       const struct call_shape *call)
+{
+    const size_t count = linear->plan_count < LINEAR_PLANS ? linear->plan_count : LINEAR_PLANS;
+    for (size_t i = 0; i < count; i++) {
+        struct planned *p = &linear->plans[i];
+        if (memcmp(&p->call, key, sizeof *key) != 0)
+            continue;
+        /* The key holds offsets by alignment only; a family may also care how large they are. */
+        if (p->plan.family->refuses(&linear->context->target, &linear->shape, call, &p->plan.configuration))
+            return NULL;
+        linear->last = i;
+        return p;
+    }
+    return NULL;
+}
+
+static void log_plan(const clayer_linear *linear, const struct call_shape *call, const struct plan *plan)
+{
+    char configuration[112];
+    family_print(plan->family, &plan->configuration, configuration, sizeof configuration);
+    log_write(CLAYER_LOG_INFO, "plan %zux%zux%zu on %s: %s%s%s, %s (%s), weights in panels of %zu", call->batch,
+              linear->shape.in_features, linear->shape.out_features, linear->context->info.name, plan->family->name,
+              *configuration ? ":" : "", configuration, plan_origin_string(plan->origin), plan->reason,
+              linear->shape.panel);
+}
+
+clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
+{
+    const struct call_shape key = key_of(call);
+    clayer_status status = CLAYER_OK;
+    pthread_mutex_lock(&linear->plans_lock);
+    const struct planned *found = find_plan(linear, &key, call);
+    if (found) {
+        *planned = *found;
+    } else {
+        memset(planned, 0, sizeof *planned);
+        planned->call = key;
+        status = plan_choose(&linear->context->target, &linear->shape, call, &linear->request, &planned->plan);
+        planned->executable.family = planned->plan.family;
+        planned->executable.configuration = planned->plan.configuration;
+        if (status == CLAYER_OK)
+            status = planned->plan.family->prepare(linear->context->opencl, &linear->shape, &planned->executable);
+        if (status == CLAYER_OK) {
+            log_plan(linear, call, &planned->plan);
+            linear->last = linear->plan_count++ % LINEAR_PLANS;
+            linear->plans[linear->last] = *planned;
+        }
+    }
+    pthread_mutex_unlock(&linear->plans_lock);
+    return status;
+}
+
+/* Rows that one launch may take on this device. */
+static size_t rows_per_launch(const clayer_linear *linear)
+{
+    const clayer_device_info *info = &linear->context->info;
+    if (info->type != CLAYER_DEVICE_GPU && info->type != CLAYER_DEVICE_ACCELERATOR)
+        return SIZE_MAX;
+    const double rate = (double)opencl_limit(info->compute_units, 1) * (double)opencl_limit(info->clock_mhz, 200) *
+                        1e6 * SLOW_FLOPS_PER_CLOCK;
+    const double rows = LAUNCH_SECONDS * rate / (linear_flops(linear, 1) + 1);
+    return rows < 256 ? 256 : rows > 1e9 ? SIZE_MAX : (size_t)rows / 256 * 256;
+}
+
+/* Enqueues one call in as many launches as the device's watchdog wants; the context's lock is held. */
+static clayer_status launch(clayer_linear *linear, const struct planned *planned, const struct call_shape *call,
+                            const struct call_memory *memory)
+{
+    struct opencl_context *context = linear->context->opencl;
+    const size_t rows = rows_per_launch(linear);
+    size_t done = 0;
+    while (done < call->batch) {
+        struct call_shape part = *call;
+        struct call_memory events = *memory;
+        part.batch = call->batch - done < rows ? call->batch - done : rows;
+        part.x_offset += done * (call->x_columns ? 1 : call->ldx);
+        part.y_offset += done * (call->y_columns ? 1 : call->ldy);
+        done += part.batch;
+        if (done < call->batch)
+            events.event = NULL;
+        TRY(planned->plan.family->launch(context, &linear->shape, &linear->memory, &part, &events,
+                                         &planned->executable));
+    }
+    return CLAYER_OK;
+}
+
+/* Rows and row length of a stored matrix. */
+static void stored(bool columns, size_t batch, size_t features, size_t *rows, size_t *length)
+{
+    *rows = columns ? features : batch;
+    *length = columns ? batch : features;
+}
+
+/* Runs on the device, with operands in host memory staged: tightly packed copies in the context's staging buffers. */
+static clayer_status run_on_device(clayer_linear *linear, const struct planned *planned, struct call_shape *call,
+                                   const struct operand *x, const struct operand *y, const struct call_memory *events)
+{
+    clayer_context *c = linear->context;
+    size_t x_rows, x_length, y_rows, y_length;
+    stored(x->columns, call->batch, linear->shape.in_features, &x_rows, &x_length);
+    stored(y->columns, call->batch, linear->shape.out_features, &y_rows, &y_length);
+    struct call_memory memory = *events;
+    if (x->staged) {
+        TRY(context_stage(c, &c->stage_x, x_rows * x_length * sizeof(float)));
+        TRY(opencl_buffer_write(c->opencl, &c->stage_x, 0, x->host + x->offset, x->ld * sizeof(float),
+                                x_length * sizeof(float), x_rows));
+        memory.x = c->stage_x.memory;
+    } else {
+        memory.x = x->buffer->memory;
+    }
+    if (y->staged) {
+        TRY(context_stage(c, &c->stage_y, y_rows * y_length * sizeof(float)));
+        memory.y = c->stage_y.memory;
+    } else {
+        memory.y = y->buffer->memory;
+    }
+    TRY(launch(linear, planned, call, &memory));
+    if (y->staged)
+        return opencl_buffer_read(c->opencl, &c->stage_y, 0, y->host + y->offset, y->ld * sizeof(float),
+                                  y_length * sizeof(float), y_rows);
+    return x->staged ? opencl_finish(c->opencl) : CLAYER_OK;
+}
+
+clayer_status linear_run(clayer_linear *linear, size_t batch, const struct operand *x, const struct operand *y,
+                         enum where where, const struct call_memory *events)
+{
+    clayer_context *c = linear->context;
+    const bool pending = c->opencl && atomic_load(&c->opencl->pending);
+    const bool forced_host = where == RUN_ON_HOST || linear->request.family == &family_host;
+    struct call_shape call = {.batch = batch,
+                              .ldx = x->ld,
+                              .ldy = y->ld,
+                              .x_offset = x->offset,
+                              .y_offset = y->offset,
+                              .x_columns = x->columns,
+                              .y_columns = y->columns,
+                              .host = x->host && y->host && !events->event && !events->wait_count &&
+                                      where != RUN_ON_DEVICE && (forced_host || !pending || (x->staged && y->staged))};
+    /* What the device would see; the host family takes anything. */
+    if (x->staged) {
+        call.ldx = x->columns ? batch : linear->shape.in_features;
+        call.x_offset = 0;
+    }
+    if (y->staged) {
+        call.ldy = y->columns ? batch : linear->shape.out_features;
+        call.y_offset = 0;
+    }
+    struct planned planned;
+    TRY(linear_plan(linear, &call, &planned));
+    pthread_rwlock_rdlock(&linear->weights_lock);
+    clayer_status status = CLAYER_OK;
+    if (planned.plan.family == &family_host) {
+        call.ldx = x->ld;
+        call.ldy = y->ld;
+        call.x_offset = x->offset;
+        call.y_offset = y->offset;
+        const struct call_memory memory = {.host_x = x->host, .host_y = y->host};
+        if (pending && !(x->staged && y->staged))
+            status = opencl_finish(c->opencl);
+        if (status == CLAYER_OK)
+            status = family_host.launch(NULL, &linear->shape, &linear->memory, &call, &memory, &planned.executable);
+    } else {
+        opencl_lock(c->opencl);
+        status = run_on_device(linear, &planned, &call, x, y, events);
+        opencl_unlock(c->opencl);
+    }
+    pthread_rwlock_unlock(&linear->weights_lock);
+    return status;
+}

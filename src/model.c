@@ -1,0 +1,192 @@
+#include "base/checked.h"
+#include "base/error.h"
+#include "linear.h"
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+clayer_status model_allocate(clayer_context *context, size_t count, clayer_model **model)
+{
+    clayer_model *m = calloc(1, sizeof *m);
+    if (!m)
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a model");
+    pthread_mutex_init(&m->lock, NULL);
+    m->context = context_retain(context);
+    m->layers = calloc(count, sizeof *m->layers);
+    if (!m->layers) {
+        clayer_model_destroy(&m);
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for %zu layers", count);
+    }
+    *model = m;
+    return CLAYER_OK;
+}
+
+clayer_status model_add(clayer_model *model, const clayer_linear_params *params, const char *name)
+{
+    struct model_layer *layer = &model->layers[model->count];
+    if (model->count > 0) {
+        const struct layer_shape *before = &model->layers[model->count - 1].linear->shape;
+        if (before->out_features != params->in_features)
+            return FAIL(CLAYER_ERROR_MISMATCH, "layer %zu takes %zu features, but layer %zu gives %zu", model->count,
+                        params->in_features, model->count - 1, before->out_features);
+    }
+    layer->name = strdup(name);
+    if (!layer->name)
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a layer's name");
+    const clayer_status status = clayer_linear_create(model->context, params, &layer->linear);
+    if (status != CLAYER_OK) {
+        free(layer->name);
+        layer->name = NULL;
+        return status;
+    }
+    model->count++;
+    return CLAYER_OK;
+}
+
+clayer_status clayer_model_create(clayer_context *context, const clayer_linear_params *layers, size_t count,
+                                  clayer_model **model)
+{
+    REQUIRE(context != NULL && layers != NULL && model != NULL && count > 0);
+    clayer_status status;
+    clayer_model *m = NULL;
+    TRY(model_allocate(context, count, &m));
+    for (size_t i = 0; i < count; i++)
+        TRY_GOTO(model_add(m, &layers[i], ""));
+    *model = m;
+    return CLAYER_OK;
+fail:
+    clayer_model_destroy(&m);
+    return status;
+}
+
+void clayer_model_destroy(clayer_model **model)
+{
+    if (!model || !*model)
+        return;
+    clayer_model *m = *model;
+    *model = NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        clayer_linear_destroy(&m->layers[i].linear);
+        free(m->layers[i].name);
+    }
+    free(m->layers);
+    clayer_buffer_destroy(&m->between[0]);
+    clayer_buffer_destroy(&m->between[1]);
+    pthread_mutex_destroy(&m->lock);
+    context_release(m->context);
+    free(m);
+}
+
+size_t clayer_model_layer_count(const clayer_model *model)
+{
+    return model ? model->count : 0;
+}
+
+clayer_linear *clayer_model_layer(clayer_model *model, size_t index)
+{
+    return model && index < model->count ? model->layers[index].linear : NULL;
+}
+
+const char *clayer_model_layer_name(const clayer_model *model, size_t index)
+{
+    return model && index < model->count ? model->layers[index].name : "";
+}
+
+/* Makes the two buffers between layers large enough for this batch. */
+static clayer_status grow(clayer_model *m, size_t batch)
+{
+    size_t widest = 0, elements;
+    for (size_t i = 0; i + 1 < m->count; i++)
+        if (m->layers[i].linear->shape.out_features > widest)
+            widest = m->layers[i].linear->shape.out_features;
+    if (!size_mul(widest, batch, &elements))
+        return FAIL(CLAYER_ERROR_TOO_LARGE, "a batch of %zu with %zu features overflows", batch, widest);
+    for (size_t i = 0; i < 2 && i + 1 < m->count; i++) {
+        if (clayer_buffer_count(m->between[i]) >= elements && m->between[i])
+            continue;
+        clayer_buffer *larger = NULL;
+        TRY(clayer_buffer_create(m->context, elements, &larger));
+        clayer_buffer_destroy(&m->between[i]);
+        m->between[i] = larger;
+    }
+    return CLAYER_OK;
+}
+
+/* One side for the whole chain: the calling thread when every layer can run there and the work is small. */
+static enum where choose_side(const clayer_model *m, size_t batch)
+{
+    if (!m->context->opencl)
+        return RUN_ANYWHERE;
+    double flops = 0;
+    bool host = m->context->info.type == CLAYER_DEVICE_CPU && m->context->opencl->shared_memory;
+    bool forced = false;
+    for (size_t i = 0; i < m->count; i++) {
+        const clayer_linear *linear = m->layers[i].linear;
+        flops += linear_flops(linear, batch);
+        host = host && linear->shape.host;
+        forced = forced || linear->request.family;
+    }
+    if (forced)
+        return RUN_ANYWHERE;
+    return host && plan_small(&m->context->target, flops) ? RUN_ON_HOST : RUN_ON_DEVICE;
+}
+
+static struct operand between(const clayer_model *m, size_t index, size_t ld)
+{
+    const clayer_buffer *buffer = m->between[index % 2];
+    return (struct operand){.buffer = &buffer->area, .host = buffer->area.host, .ld = ld};
+}
+
+static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
+{
+    static const struct call_memory no_events;
+    TRY(grow(m, batch));
+    const enum where where = choose_side(m, batch);
+    if (where == RUN_ON_HOST && atomic_load(&m->context->opencl->pending))
+        TRY(opencl_finish(m->context->opencl));
+    const bool device = m->context->opencl != NULL;
+    for (size_t i = 0; i < m->count; i++) {
+        clayer_linear *linear = m->layers[i].linear;
+        const bool last = i + 1 == m->count;
+        const size_t k = linear->shape.in_features, n = linear->shape.out_features;
+        const struct operand in =
+            i ? between(m, i - 1, k) : (struct operand){.host = (float *)x, .ld = ldx ? ldx : 1, .staged = device};
+        const struct operand out = last ? (struct operand){.host = y, .ld = ldy, .staged = device} : between(m, i, n);
+        if (n > 0)
+            TRY(linear_run(linear, batch, &in, &out, where, &no_events));
+    }
+    return CLAYER_OK;
+}
+
+clayer_status clayer_model_forward(clayer_model *model, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
+{
+    REQUIRE(model != NULL);
+    const size_t in_features = model->layers[0].linear->shape.in_features;
+    const size_t out_features = model->layers[model->count - 1].linear->shape.out_features;
+    REQUIRE(ldx >= in_features && ldy >= out_features);
+    REQUIRE(x != NULL || batch == 0 || in_features == 0);
+    REQUIRE(y != NULL || batch == 0 || out_features == 0);
+    size_t extent;
+    if (!size_matrix(batch, in_features, ldx, &extent) || extent > SIZE_MAX / sizeof(float) ||
+        !size_matrix(batch, out_features, ldy, &extent) || extent > SIZE_MAX / sizeof(float))
+        return FAIL(CLAYER_ERROR_TOO_LARGE, "a batch of %zu with leading dimensions %zu and %zu overflows", batch, ldx,
+                    ldy);
+    if (batch == 0 || out_features == 0)
+        return CLAYER_OK;
+    pthread_mutex_lock(&model->lock);
+    const clayer_status status = run_chain(model, batch, x, ldx, y, ldy);
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
+clayer_status clayer_model_prepare(clayer_model *model, size_t batch)
+{
+    REQUIRE(model != NULL);
+    pthread_mutex_lock(&model->lock);
+    clayer_status status = grow(model, batch);
+    for (size_t i = 0; i < model->count && status == CLAYER_OK; i++)
+        status = clayer_linear_prepare(model->layers[i].linear, batch);
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}

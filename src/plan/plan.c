@@ -1,0 +1,121 @@
+#include "plan/plan.h"
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Waking a worker and waiting for it costs a CPU device 30 to 60 us a call; one thread computes about 100 GFLOP/s, so
+ * with c cores the break-even lies near 4e6 * c / (c - 1) FLOP (docs/measurements.md). */
+#define SMALL_FLOPS 4e6
+
+const char *plan_origin_string(enum plan_origin origin)
+{
+    static const char *const names[] = {"forced", "record", "rule of thumb", "fallback"};
+    return names[origin];
+}
+
+clayer_status plan_parse(const char *text, struct plan_request *request)
+{
+    memset(request, 0, sizeof *request);
+    if (!text || !*text || strcmp(text, "auto") == 0)
+        return CLAYER_OK;
+    char name[32];
+    const size_t length = strcspn(text, ":");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
+    const struct family *family = family_find(name);
+    if (!family) {
+        char accepted[128] = "";
+        for (size_t i = 0; i < family_count; i++) {
+            strncat(accepted, families[i]->name, sizeof accepted - strlen(accepted) - 3);
+            strcat(accepted, i + 1 < family_count ? ", " : "");
+        }
+        return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "plan '%.40s': the families are %s", text, accepted);
+    }
+    const char *rest = text[length] == ':' ? text + length + 1 : "";
+    if (strlen(rest) >= sizeof request->configuration)
+        return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "plan '%.40s...' is too long", text);
+    struct configuration scratch = {{0}};
+    TRY(family_parse(family, rest, &scratch));
+    request->family = family;
+    strcpy(request->configuration, rest);
+    return CLAYER_OK;
+}
+
+bool plan_wants_plain(const struct target *target)
+{
+    return target->context && target->clblast && target->info->type == CLAYER_DEVICE_GPU;
+}
+
+bool plan_small(const struct target *target, double flops)
+{
+    const double cores = target->info->compute_units > 2 ? (double)target->info->compute_units : 2;
+    return flops < SMALL_FLOPS * cores / (cores - 1);
+}
+
+/* The families to try, best first. */
+static size_t rank(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
+                   const struct family *order[4], const char **why)
+{
+    const double flops = 2.0 * (double)call->batch * (double)shape->in_features * (double)shape->out_features;
+    size_t count = 0;
+    if (!target->context) {
+        *why = "the host device";
+        order[count++] = &family_host;
+        return count;
+    }
+    if (target->info->type == CLAYER_DEVICE_CPU || target->info->type == CLAYER_DEVICE_SIMULATOR) {
+        *why = "CPU device";
+        if (call->host && plan_small(target, flops)) {
+            *why = "small call on a CPU device: the calling thread is faster than waking a worker";
+            order[count++] = &family_host;
+        }
+        order[count++] = &family_panel;
+    } else {
+        *why = "GPU or accelerator";
+        if (family_clblast)
+            order[count++] = family_clblast;
+    }
+    order[count++] = &family_portable;
+    return count;
+}
+
+clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
+                          const struct plan_request *request, struct plan *plan)
+{
+    /* Without in_features there is nothing to multiply, and CLBlast refuses it: any family's answer is act(b). */
+    if (request->family && shape->in_features > 0) {
+        plan->family = request->family;
+        plan->origin = PLAN_FORCED;
+        memset(&plan->configuration, 0, sizeof plan->configuration);
+        plan->family->suggest(target, shape, call, &plan->configuration);
+        TRY(family_parse(plan->family, request->configuration, &plan->configuration));
+        const char *reason = plan->family->refuses(target, shape, call, &plan->configuration);
+        if (reason)
+            return FAIL(CLAYER_ERROR_UNSUPPORTED, "the forced plan %s%s%s cannot run here: %s", plan->family->name,
+                        *request->configuration ? ":" : "", request->configuration, reason);
+        snprintf(plan->reason, sizeof plan->reason, "forced by the caller or CLAYER_PLAN");
+        return CLAYER_OK;
+    }
+    const struct family *order[4];
+    const char *why, *first = NULL;
+    const size_t count = rank(target, shape, call, order, &why);
+    for (size_t i = 0; i < count; i++) {
+        struct configuration configuration = {{0}};
+        order[i]->suggest(target, shape, call, &configuration);
+        const char *reason = order[i]->refuses(target, shape, call, &configuration);
+        if (reason) {
+            first = first ? first : reason;
+            continue;
+        }
+        plan->family = order[i];
+        plan->configuration = configuration;
+        plan->origin = i ? PLAN_FALLBACK : PLAN_RULE;
+        if (i)
+            snprintf(plan->reason, sizeof plan->reason, "%s; %s was passed over: %s", why, order[0]->name, first);
+        else
+            snprintf(plan->reason, sizeof plan->reason, "%s", why);
+        return CLAYER_OK;
+    }
+    return FAIL(CLAYER_ERROR_INTERNAL, "no family can run %zux%zux%zu: %s", call->batch, shape->in_features,
+                shape->out_features, first ? first : "none was tried");
+}

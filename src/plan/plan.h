@@ -1,0 +1,39 @@
+/* Which family and configuration runs a call, and why. Asks the families and (later) the store; knows no device itself.
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include "kernels/family.h"
+
+enum plan_origin { PLAN_FORCED, PLAN_RECORD, PLAN_RULE, PLAN_FALLBACK };
+
+struct plan {
+    const struct family *family;
+    struct configuration configuration;
+    enum plan_origin origin;
+    char reason[160]; /* one line for people */
+};
+
+/* A plan that a caller forced: "panel", or "panel:rows=4,vectors=4" with the rest by the rule of thumb. */
+struct plan_request {
+    const struct family *family; /* NULL: nothing is forced */
+    char configuration[112];     /* what stood after the colon */
+};
+
+/* Reads such a text; NULL, "" and "auto" force nothing. INVALID_ARGUMENT names the families or parameters there are. */
+clayer_status plan_parse(const char *text, struct plan_request *request);
+
+/* Chooses. A forced plan that cannot run is UNSUPPORTED with its reason; an automatic choice gives way down to
+ * portable, or host on the host device, and never fails for a legal call. */
+clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
+                          const struct plan_request *request, struct plan *plan);
+
+/* Whether the rule of thumb wants a plain copy of W for CLBlast on this device. */
+bool plan_wants_plain(const struct target *target);
+
+/* Whether a call of so much work is better done by the calling thread than by waking the device's workers. */
+bool plan_small(const struct target *target, double flops);
+
+const char *plan_origin_string(enum plan_origin origin);
+
+#endif
