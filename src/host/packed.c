@@ -15,7 +15,7 @@ size_t packed_panel_width(size_t out_features)
      * and leave fewer independent sums at small batches. */
     static const struct {
         size_t panel, percent;
-    } choices[] = {{64, 100}, {48, 101}, {32, 106}, {16, 126}};
+    } choices[] = {{64, 100}, {48, 104}, {32, 108}, {16, 126}};
     if (out_features > 64 * 32)
         return 64; /* at most 3 % of padding */
     size_t best = 64, best_cost = SIZE_MAX;
