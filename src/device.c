@@ -74,6 +74,25 @@ clayer_status clayer_device_get(size_t index, clayer_device_info *info)
     return CLAYER_OK;
 }
 
+clayer_status clayer_device_try(size_t index, clayer_device_info *info)
+{
+    clayer_device_info local;
+    if (!info)
+        info = &local;
+    TRY(clayer_device_get(index, info));
+    if (info->type == CLAYER_DEVICE_HOST)
+        return CLAYER_OK;
+    const struct opencl_device_list *list;
+    TRY(opencl_devices(&list));
+    clayer_status status = opencl_device_try(&list->devices[index], &info->timers_plausible);
+    if (status != CLAYER_OK) {
+        info->usable = 0;
+        snprintf(info->reason, sizeof info->reason, "%.255s", clayer_last_error());
+        text_clean(info->reason); /* may have been cut inside a character */
+    }
+    return status;
+}
+
 clayer_status clayer_opencl_status(void)
 {
     const struct opencl_device_list *list;

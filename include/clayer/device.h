@@ -114,6 +114,12 @@ CLAYER_API clayer_status clayer_device_get(size_t index, clayer_device_info *inf
  * reason when only devices that cannot be used match. */
 CLAYER_API clayer_status clayer_device_select(const char *selector, clayer_device_info *info);
 
+/* Tries device number index out: creates a context and a queue, compiles a small kernel, runs it and checks its result
+ * and its event times. Takes from milliseconds to a second. OK means that it works; DEVICE_UNUSABLE with the reason in
+ * the detail and in info->reason otherwise. info is filled in both cases (also timers_plausible) and may be NULL. The
+ * list keeps its order and its entries. */
+CLAYER_API clayer_status clayer_device_try(size_t index, clayer_device_info *info);
+
 /* One OpenCL platform: what one driver shows. Texts as in clayer_device_info. */
 typedef struct clayer_platform_info {
     int32_t index;        /* by name, so that it does not depend on the order of the drivers */

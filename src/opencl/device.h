@@ -33,6 +33,10 @@ struct opencl_device_list {
  * NO_OPENCL, FORKED or OUT_OF_MEMORY otherwise. Made once: the loader reads its drivers once per process. */
 clayer_status opencl_devices(const struct opencl_device_list **list);
 
+/* Creates a context and a queue on the device, builds and runs a small kernel and checks what it wrote. OK, or
+ * DEVICE_UNUSABLE with the reason as detail. Sets *timers_plausible to 1, 0 or CLAYER_UNKNOWN. */
+clayer_status opencl_device_try(const struct opencl_device *device, int64_t *timers_plausible);
+
 /* Every standard property of the device as text, one call each; see clayer_device_properties. */
 clayer_status opencl_device_properties(const struct opencl_device *device, clayer_property_callback callback,
                                        void *user);

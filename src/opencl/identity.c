@@ -1,4 +1,5 @@
 #include "opencl/identity.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -137,6 +138,7 @@ size_t opencl_identify(struct opencl_device *devices, size_t count, const struct
             size_t length = strlen(also);
             snprintf(also + length, sizeof devices[i].info.also_through - length, "%s%s", length ? ", " : "",
                      devices[j].info.platform);
+            text_clean(also); /* may have been cut inside a character */
             struct opencl_device hidden = devices[j];
             memmove(devices + j, devices + j + 1, (count - j - 1) * sizeof *devices);
             devices[count - 1] = hidden;
