@@ -166,9 +166,8 @@ clayer_status clayer_linear_create(clayer_context *context, const clayer_linear_
     l->context = context_retain(context);
     l->request = request;
     l->shape = shape;
-    l->shape.plain = context->opencl && !empty &&
-                     (params->keep_weight || (request.family && request.family == family_clblast) ||
-                      plan_wants_plain(&context->target));
+    l->shape.plain =
+        context->opencl && !empty && (params->keep_weight || (request.family && request.family == family_clblast));
     TRY_GOTO(allocate(l, request.family == &family_host));
     if (!empty)
         TRY_GOTO(write_weights(l, params->weight, out_stride, in_stride));

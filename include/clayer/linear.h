@@ -37,7 +37,7 @@ typedef struct clayer_linear_params {
      * others are refused with UNSUPPORTED. */
     clayer_dtype x_type, weight_type, y_type, accumulator_type;
     /* Keeps the plain copy of W beside the packed one, which the clblast family needs. Default: kept only if the plan
-     * is forced to clblast, or a record or the rule of thumb names clblast for this layer. */
+     * is forced to clblast, or a tuning record names clblast for this layer. */
     bool keep_weight;
     /* Forces a plan for this layer, before the context's and CLAYER_PLAN. NULL: theirs, or automatic. A forced plan
      * that cannot run is an error (UNSUPPORTED) with its reason. */

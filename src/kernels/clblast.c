@@ -57,16 +57,6 @@ static clayer_status prepare(struct opencl_context *context, const struct layer_
     return opencl_kernel_get(context, "epilogue", options, &executable->kernels[0]);
 }
 
-/* Makes the workspace at least as large as CLBlast wants it for this call. */
-static clayer_status grow_workspace(struct opencl_context *context, size_t bytes, struct opencl_buffer *workspace)
-{
-    if (bytes <= workspace->bytes)
-        return CLAYER_OK;
-    TRY(opencl_finish(context));
-    opencl_buffer_destroy(context, workspace);
-    return opencl_buffer_create(context, bytes, workspace);
-}
-
 static clayer_status enqueue_epilogue(struct opencl_context *context, const struct layer_shape *shape,
                                       struct layer_memory *layer, const struct call_shape *call,
                                       const struct call_memory *memory, const struct executable *executable,
@@ -115,10 +105,12 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                                        call->y_offset, call->ldy, &context->queue, &temporary);
     if (code != CLBlastSuccess)
         return clblast_fail(code, "CLBlastSGemmTempBufferSize", text);
-    TRY(grow_workspace(context, temporary, &layer->workspace));
+    if (temporary)
+        TRY(family_workspace(context, temporary, layer));
 
     /* CLBlast takes no wait list, so a barrier carries it. */
-    TRY(opencl_barrier(context, memory->wait_count, memory->wait_list));
+    if (memory->wait_count)
+        TRY(opencl_barrier(context, memory->wait_count, memory->wait_list));
     cl_event done = NULL;
     atomic_store(&context->pending, true);
     code = library->gemm(layout, x_transpose, w_transpose, m, n, k, 1.0f, memory->x, call->x_offset, call->ldx,

@@ -18,8 +18,7 @@ bool family_clblast_available(void)
 #endif
 
 const struct family *const families[] = {
-    &family_panel,
-    &family_portable,
+    &family_panel,   &family_tiled, &family_skinny, &family_portable,
 #ifdef CLAYER_CLBLAST
     &clblast_family,
 #endif
@@ -101,4 +100,13 @@ clayer_status family_parse(const struct family *family, const char *text, struct
         text += *text == ',';
     }
     return CLAYER_OK;
+}
+
+clayer_status family_workspace(struct opencl_context *context, size_t bytes, struct layer_memory *layer)
+{
+    if (bytes <= layer->workspace.bytes)
+        return context->out_of_order ? opencl_barrier(context, 0, NULL) : CLAYER_OK;
+    TRY(opencl_finish(context));
+    opencl_buffer_destroy(context, &layer->workspace);
+    return opencl_buffer_create(context, bytes, &layer->workspace);
 }

@@ -97,7 +97,7 @@ struct family {
                             const struct call_shape *, const struct call_memory *, const struct executable *);
 };
 
-extern const struct family family_portable, family_panel, family_host;
+extern const struct family family_portable, family_panel, family_tiled, family_skinny, family_host;
 extern const struct family *const family_clblast; /* NULL in a build without CLBlast */
 
 /* Whether libclblast is there. Opens it at the first call. */
@@ -117,6 +117,10 @@ int family_options(const struct layer_shape *shape, char *text, size_t size);
 void family_print(const struct family *family, const struct configuration *configuration, char *text, size_t size);
 /* Overwrites the named values of *configuration. INVALID_ARGUMENT names the parameter and its accepted values. */
 clayer_status family_parse(const struct family *family, const char *text, struct configuration *configuration);
+
+/* Makes the layer's workspace at least so large, and safe to use by a launch that the caller enqueues next: on an
+ * out-of-order queue everything before is waited for, since the launch before may use it still. */
+clayer_status family_workspace(struct opencl_context *context, size_t bytes, struct layer_memory *layer);
 
 /* Strides of an operand: element (row, feature) lies at row * *row_stride + feature * *feature_stride. */
 static inline void family_strides(bool columns, size_t ld, cl_ulong *row_stride, cl_ulong *feature_stride)

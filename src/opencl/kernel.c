@@ -108,8 +108,7 @@ clayer_status opencl_launch(struct opencl_context *c, const struct opencl_kernel
 
 clayer_status opencl_barrier(struct opencl_context *c, cl_uint wait_count, const cl_event *wait_list)
 {
-    if (wait_count)
-        CL_TRY(c->api->clEnqueueBarrierWithWaitList(c->queue, wait_count, wait_list, NULL));
+    CL_TRY(c->api->clEnqueueBarrierWithWaitList(c->queue, wait_count, wait_count ? wait_list : NULL, NULL));
     return CLAYER_OK;
 }
 

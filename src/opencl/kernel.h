@@ -36,7 +36,7 @@ clayer_status opencl_launch(struct opencl_context *context, const struct opencl_
                             const struct opencl_argument *arguments, size_t argument_count, const size_t global[2],
                             const size_t local[2], cl_uint wait_count, const cl_event *wait_list, cl_event *event);
 
-/* Makes everything enqueued later wait for these events; for libraries that take no wait list. */
+/* Makes everything enqueued later wait for these events, or with none of them for everything enqueued before. */
 clayer_status opencl_barrier(struct opencl_context *context, cl_uint wait_count, const cl_event *wait_list);
 void opencl_event_release(struct opencl_context *context, cl_event event);
 

@@ -8,6 +8,9 @@
  * with c cores the break-even lies near 4e6 * c / (c - 1) FLOP (docs/measurements.md). */
 #define SMALL_FLOPS 4e6
 
+/* Up to this batch a GPU is bound by reading the weights once, and a tile of 16 rows or more would mostly idle. */
+#define SKINNY_BATCH 16
+
 const char *plan_origin_string(enum plan_origin origin)
 {
     static const char *const names[] = {"forced", "record", "rule of thumb", "fallback"};
@@ -41,11 +44,6 @@ clayer_status plan_parse(const char *text, struct plan_request *request)
     return CLAYER_OK;
 }
 
-bool plan_wants_plain(const struct target *target)
-{
-    return target->context && target->clblast && target->info->type == CLAYER_DEVICE_GPU;
-}
-
 bool plan_small(const struct target *target, double flops)
 {
     const double cores = target->info->compute_units > 2 ? (double)target->info->compute_units : 2;
@@ -72,8 +70,11 @@ static size_t rank(const struct target *target, const struct layer_shape *shape,
         order[count++] = &family_panel;
     } else {
         *why = "GPU or accelerator";
-        if (family_clblast)
-            order[count++] = family_clblast;
+        if (call->batch <= SKINNY_BATCH) {
+            *why = "small batch on a GPU: reading the weights bounds it";
+            order[count++] = &family_skinny;
+        }
+        order[count++] = &family_tiled;
     }
     order[count++] = &family_portable;
     return count;

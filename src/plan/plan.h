@@ -28,9 +28,6 @@ clayer_status plan_parse(const char *text, struct plan_request *request);
 clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                           const struct plan_request *request, struct plan *plan);
 
-/* Whether the rule of thumb wants a plain copy of W for CLBlast on this device. */
-bool plan_wants_plain(const struct target *target);
-
 /* Whether a call of so much work is better done by the calling thread than by waking the device's workers. */
 bool plan_small(const struct target *target, double flops);
 
