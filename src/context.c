@@ -1,39 +1,29 @@
 #include "context.h"
+#include "device.h"
 #include "base/error.h"
 #include "base/log.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the OpenCL side of a context on listed device `info`, or nothing for the host. */
-static clayer_status open_device(clayer_context *c, const clayer_device_info *info)
+/* Makes the OpenCL side of a context on the chosen device, or nothing for the host. An automatic choice that fails is
+ * replaced by the next best device, at last the host. */
+static clayer_status open_device(clayer_context *c, struct device_choice *choice)
 {
-    c->info = *info;
-    if (info->type == CLAYER_DEVICE_HOST)
-        return CLAYER_OK;
-    const struct opencl_device_list *list;
-    TRY(opencl_devices(&list));
-    if (info->index < 0 || (size_t)info->index >= list->count)
-        return FAIL(CLAYER_ERROR_INTERNAL, "device %d is not in the list", info->index);
-    return opencl_context_create(&list->devices[info->index], &c->opencl);
-}
-
-/* The automatic choice: the first usable device whose context can be created, in the list's order. */
-static clayer_status open_best(clayer_context *c)
-{
-    clayer_device_info info;
-    TRY(clayer_device_select("auto", &info));
-    size_t count;
-    TRY(clayer_device_count(&count));
-    for (size_t i = (size_t)info.index; i < count; i++) {
-        TRY(clayer_device_get(i, &info));
-        if (!info.usable || info.type == CLAYER_DEVICE_SIMULATOR)
-            continue;
-        if (open_device(c, &info) == CLAYER_OK)
+    for (;;) {
+        c->info = choice->info;
+        if (!choice->opencl)
             return CLAYER_OK;
-        log_write(CLAYER_LOG_WARN, "device %s (%s) was passed over: %s", info.name, info.id, clayer_last_error());
+        clayer_status status = opencl_context_create(choice->opencl, &c->opencl);
+        if (status == CLAYER_OK)
+            return CLAYER_OK;
+        if (!choice->automatic)
+            return status == CLAYER_ERROR_OUT_OF_MEMORY || status == CLAYER_ERROR_FORKED
+                       ? status
+                       : FAIL(CLAYER_ERROR_DEVICE_UNUSABLE, "device %s (%s): %s", c->info.name, c->info.id,
+                              clayer_last_error());
+        TRY(device_choose_next(choice, clayer_last_error()));
     }
-    return FAIL(CLAYER_ERROR_INTERNAL, "even the host device could not be opened");
 }
 
 clayer_status clayer_context_create(const clayer_context_params *params, clayer_context **context)
@@ -42,9 +32,6 @@ clayer_status clayer_context_create(const clayer_context_params *params, clayer_
     REQUIRE(context != NULL);
     if (!params)
         params = &defaults;
-    const char *selector = params->device;
-    if (!selector || !*selector)
-        selector = getenv("CLAYER_DEVICE");
     const char *plan = params->plan;
     if (!plan || !*plan)
         plan = getenv("CLAYER_PLAN");
@@ -55,17 +42,9 @@ clayer_status clayer_context_create(const clayer_context_params *params, clayer_
         return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a context");
     atomic_init(&c->references, 1);
     TRY_GOTO(plan_parse(plan, &c->request));
-    if (selector && *selector && strcmp(selector, "auto") != 0) {
-        clayer_device_info info;
-        TRY_GOTO(clayer_device_select(selector, &info));
-        status = open_device(c, &info);
-        if (status != CLAYER_OK && status != CLAYER_ERROR_OUT_OF_MEMORY && status != CLAYER_ERROR_FORKED)
-            status = FAIL(CLAYER_ERROR_DEVICE_UNUSABLE, "device %s (%s): %s", info.name, info.id, clayer_last_error());
-        if (status != CLAYER_OK)
-            goto fail;
-    } else {
-        TRY_GOTO(open_best(c));
-    }
+    struct device_choice choice;
+    TRY_GOTO(device_choose(params->device, &choice));
+    TRY_GOTO(open_device(c, &choice));
     c->target =
         (struct target){.info = &c->info, .context = c->opencl, .clblast = c->opencl && family_clblast_available()};
     *context = c;
