@@ -79,11 +79,12 @@ clayer_status staged_file_open(const char *path, mode_t mode, struct staged_file
     if (exists && S_ISDIR(info.st_mode))
         return FAIL(CLAYER_ERROR_IO, "cannot write %s: it is a directory", path);
 
-    staged.path = exists ? realpath(path, NULL) : strdup(path);
+    bool replaceable = !exists || S_ISREG(info.st_mode);
+    staged.path = exists && replaceable ? realpath(path, NULL) : strdup(path);
     if (!staged.path)
         return FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", path, strerror(errno));
     clayer_status status = CLAYER_OK;
-    if (exists && !S_ISREG(info.st_mode)) {
+    if (!replaceable) {
         staged.fd = open(path, O_WRONLY | O_CLOEXEC);
         if (staged.fd < 0)
             status = FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", path, strerror(errno));

@@ -3,6 +3,7 @@
 #define BASE_TEXT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 static inline char ascii_lower(char c)
 {
@@ -24,6 +25,12 @@ static inline bool text_equal(const char *a, const char *b)
 {
     const char *rest;
     return text_begins(a, b, &rest) && *rest == '\0';
+}
+
+static inline bool text_ends(const char *text, const char *part)
+{
+    size_t length = strlen(text), needed = strlen(part);
+    return length >= needed && text_equal(text + length - needed, part);
 }
 
 static inline bool text_contains(const char *text, const char *part)

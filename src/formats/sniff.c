@@ -1,8 +1,9 @@
 #include "formats/sniff.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <string.h>
-#include <strings.h>
 
 static bool starts(const unsigned char *data, size_t size, const char *text)
 {
@@ -13,8 +14,10 @@ static bool starts(const unsigned char *data, size_t size, const char *text)
 /* The same for text whose case does not matter. */
 static bool says(const unsigned char *data, size_t size, const char *text)
 {
-    size_t length = strlen(text);
-    return size >= length && strncasecmp((const char *)data, text, length) == 0;
+    size_t i = 0;
+    while (text[i] && i < size && ascii_lower((char)data[i]) == text[i])
+        i++;
+    return !text[i];
 }
 
 const char *sniff_foreign(const unsigned char *data, size_t size)
