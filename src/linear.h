@@ -41,10 +41,14 @@ struct operand {
 /* Where a call may run. A model decides for all its layers at once, since each change of side costs a wait. */
 enum where { RUN_ANYWHERE, RUN_ON_DEVICE, RUN_ON_HOST };
 
-/* Runs y = act(x . W^T + b) for checked arguments and batch > 0, out_features > 0. With an operand in host memory it
- * returns when y is complete, else when all is enqueued. wait_count, wait_list and event as in struct call_memory. */
-clayer_status linear_run(clayer_linear *linear, size_t batch, const struct operand *x, const struct operand *y,
-                         enum where where, const struct call_memory *events);
+/* Runs y = act(x . W^T + b) for checked arguments and batch > 0, out_features > 0, with the plan for plan_batch >=
+ * batch rows. With an operand in host memory it returns when y is complete, else when all is enqueued. wait_count,
+ * wait_list and event as in struct call_memory. */
+clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch, const struct operand *x,
+                         const struct operand *y, enum where where, const struct call_memory *events);
+
+/* clayer_linear_prepare for calls that will run there. */
+clayer_status linear_prepare(clayer_linear *linear, size_t batch, enum where where);
 
 /* The plan for a call, found or made. */
 clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned);

@@ -98,7 +98,7 @@ clayer_status clayer_linear_forward_matrix(clayer_linear *linear, size_t batch, 
                               .ld = in.columns ? batch : 1,
                               .columns = in.columns};
     }
-    return linear_run(linear, batch, &in, &out, RUN_ANYWHERE, &no_events);
+    return linear_run(linear, batch, batch, &in, &out, RUN_ANYWHERE, &no_events);
 }
 
 clayer_status clayer_linear_forward(clayer_linear *linear, size_t batch, const float *x, size_t ldx, float *y,
@@ -112,19 +112,27 @@ clayer_status clayer_linear_forward(clayer_linear *linear, size_t batch, const f
                                         &(clayer_matrix){.data = y, .ld = ldy});
 }
 
-clayer_status clayer_linear_prepare(clayer_linear *linear, size_t batch)
+clayer_status linear_prepare(clayer_linear *linear, size_t batch, enum where where)
 {
-    REQUIRE(linear != NULL);
     if (batch == 0 || linear->shape.out_features == 0)
         return CLAYER_OK;
     struct planned planned;
-    struct call_shape call = {
-        .batch = batch, .ldx = linear->shape.in_features, .ldy = linear->shape.out_features, .host = true};
+    struct call_shape call = {.batch = batch,
+                              .ldx = linear->shape.in_features,
+                              .ldy = linear->shape.out_features,
+                              .host = where != RUN_ON_DEVICE};
     TRY(linear_plan(linear, &call, &planned));
     /* A call on buffers with work pending does not run on the calling thread: ready its plan too. */
-    if (planned.plan.family == &family_host && linear->context->opencl && !linear->request.family) {
+    if (where == RUN_ANYWHERE && planned.plan.family == &family_host && linear->context->opencl &&
+        !linear->request.family) {
         call.host = false;
         TRY(linear_plan(linear, &call, &planned));
     }
     return CLAYER_OK;
+}
+
+clayer_status clayer_linear_prepare(clayer_linear *linear, size_t batch)
+{
+    REQUIRE(linear != NULL);
+    return linear_prepare(linear, batch, RUN_ANYWHERE);
 }

@@ -159,8 +159,8 @@ static clayer_status run_on_device(clayer_linear *linear, const struct planned *
     return x->staged ? opencl_finish(c->opencl) : CLAYER_OK;
 }
 
-clayer_status linear_run(clayer_linear *linear, size_t batch, const struct operand *x, const struct operand *y,
-                         enum where where, const struct call_memory *events)
+clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch, const struct operand *x,
+                         const struct operand *y, enum where where, const struct call_memory *events)
 {
     clayer_context *c = linear->context;
     const bool pending = c->opencl && atomic_load(&c->opencl->pending);
@@ -184,7 +184,9 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, const struct opera
         call.y_offset = 0;
     }
     struct planned planned;
+    call.batch = plan_batch;
     TRY(linear_plan(linear, &call, &planned));
+    call.batch = batch;
     pthread_rwlock_rdlock(&linear->weights_lock);
     clayer_status status = CLAYER_OK;
     if (planned.plan.family == &family_host) {

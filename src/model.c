@@ -142,7 +142,8 @@ static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, si
 {
     static const struct call_memory no_events;
     TRY(grow(m, batch));
-    const enum where where = choose_side(m, batch);
+    const size_t plan_batch = batch > m->plan_batch ? batch : m->plan_batch;
+    const enum where where = choose_side(m, plan_batch);
     if (where == RUN_ON_HOST && atomic_load(&m->context->opencl->pending))
         TRY(opencl_finish(m->context->opencl));
     const bool device = m->context->opencl != NULL;
@@ -154,7 +155,7 @@ static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, si
             i ? between(m, i - 1, k) : (struct operand){.host = (float *)x, .ld = ldx ? ldx : 1, .staged = device};
         const struct operand out = last ? (struct operand){.host = y, .ld = ldy, .staged = device} : between(m, i, n);
         if (n > 0)
-            TRY(linear_run(linear, batch, &in, &out, where, &no_events));
+            TRY(linear_run(linear, batch, plan_batch, &in, &out, where, &no_events));
     }
     return CLAYER_OK;
 }
@@ -180,13 +181,25 @@ clayer_status clayer_model_forward(clayer_model *model, size_t batch, const floa
     return status;
 }
 
+clayer_status clayer_model_set_plan_batch(clayer_model *model, size_t batch)
+{
+    REQUIRE(model != NULL);
+    pthread_mutex_lock(&model->lock);
+    model->plan_batch = batch;
+    pthread_mutex_unlock(&model->lock);
+    return CLAYER_OK;
+}
+
 clayer_status clayer_model_prepare(clayer_model *model, size_t batch)
 {
     REQUIRE(model != NULL);
     pthread_mutex_lock(&model->lock);
     clayer_status status = grow(model, batch);
+    if (batch < model->plan_batch)
+        batch = model->plan_batch;
+    const enum where where = choose_side(model, batch);
     for (size_t i = 0; i < model->count && status == CLAYER_OK; i++)
-        status = clayer_linear_prepare(model->layers[i].linear, batch);
+        status = linear_prepare(model->layers[i].linear, batch, where);
     pthread_mutex_unlock(&model->lock);
     return status;
 }

@@ -17,6 +17,7 @@ struct clayer_model {
     size_t count;
     pthread_mutex_t lock;      /* one call at a time: the buffers between layers are shared */
     clayer_buffer *between[2]; /* NULL until needed */
+    size_t plan_batch;         /* smaller calls have the plan for this many rows */
 };
 
 /* An empty model with room for count layers, and one more layer for it, checked against the one before. */

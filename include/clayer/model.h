@@ -47,6 +47,11 @@ CLAYER_API const char *clayer_model_layer_name(const clayer_model *model, size_t
 CLAYER_API clayer_status clayer_model_forward(clayer_model *model, size_t batch, const float *x, size_t ldx, float *y,
                                               size_t ldy);
 
+/* Calls with fewer rows than `batch` run with the plan for `batch` rows. A program that streams batches sets its batch
+ * size, so that the rows of a short last batch get the same bits as in a full one (by the clblast family only the same
+ * bound: CLBlast chooses by shape). 0, the default: every call has the plan for its own size. */
+CLAYER_API clayer_status clayer_model_set_plan_batch(clayer_model *model, size_t batch);
+
 /* Compiles what a batch of this size needs and allocates the intermediates. */
 CLAYER_API clayer_status clayer_model_prepare(clayer_model *model, size_t batch);
 
