@@ -2,12 +2,13 @@
  * the whole of in_features; work-groups are single work-items, so no barriers and no local memory.
  *
  * ROWS, VECTORS, WIDTH (4, 8 or 16): VECTORS * WIDTH must divide PANEL, so that a tile lies inside one panel.
- * ROWS_FIRST 1 runs over the batch fastest: better once the weights exceed the last-level cache.
+ * Work-groups run over row_block tiles of rows, then over all panels, then over the next tiles of rows: a panel is read
+ * from far away once for row_block tiles, while those rows stay in the near cache.
  */
 #include "epilogue.clh"
 
-#if !defined(PANEL) || !defined(ROWS) || !defined(VECTORS) || !defined(WIDTH) || !defined(ROWS_FIRST)
-#error "PANEL, ROWS, VECTORS, WIDTH and ROWS_FIRST are needed"
+#if !defined(PANEL) || !defined(ROWS) || !defined(VECTORS) || !defined(WIDTH)
+#error "PANEL, ROWS, VECTORS and WIDTH are needed"
 #endif
 #define TILE (VECTORS * WIDTH)
 #if PANEL % TILE != 0
@@ -25,10 +26,16 @@ DEFINE_ACTIVATION(VEC)
 
 __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights,
                     __global const w_t *bias, __global y_t *y, ulong y_offset, ulong ldy, ulong batch,
-                    ulong in_features, ulong out_features, int kind, float alpha, float beta)
+                    ulong in_features, ulong out_features, int kind, float alpha, float beta,
+                    ulong row_block)
 {
-    const ulong m0 = get_global_id(ROWS_FIRST ? 0 : 1) * ROWS;
-    const ulong n0 = get_global_id(ROWS_FIRST ? 1 : 0) * TILE;
+    const ulong row_tiles = (batch + ROWS - 1) / ROWS;
+    const ulong column_tiles = (out_features + TILE - 1) / TILE;
+    const ulong first = get_global_id(0) / (row_block * column_tiles) * row_block;
+    const ulong within = get_global_id(0) - first * column_tiles;
+    const ulong height = min(row_block, row_tiles - first); /* the last block may be lower */
+    const ulong m0 = (first + within % height) * ROWS;
+    const ulong n0 = within / height * TILE;
     __global const w_t *w = weights + (n0 / PANEL) * in_features * PANEL + n0 % PANEL;
 
     /* Rows past the end repeat the last row: computed, never stored, and nothing outside x is read. */

@@ -5,14 +5,18 @@
 
 #include <stdio.h>
 
-enum { ROWS, VECTORS, WIDTH, ROWS_FIRST };
+enum { ROWS, VECTORS, WIDTH, ROW_BLOCK };
 
 static const struct parameter parameters[] = {
     [ROWS] = {"rows", 12, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}},
     [VECTORS] = {"vectors", 4, {1, 2, 3, 4}},
     [WIDTH] = {"width", 3, {4, 8, 16}},
-    [ROWS_FIRST] = {"rows_first", 2, {0, 1}}, /* 1: work-groups run over the batch fastest */
+    /* Tiles of rows that run through all panels together; 0: all of the batch. */
+    [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}},
 };
+
+/* What one core has to itself on current CPUs (1 to 2 MiB). */
+#define NEAR_CACHE ((size_t)1 << 20)
 
 static const char *refuses(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                            const struct configuration *configuration)
@@ -52,7 +56,15 @@ static void suggest(const struct target *target, const struct layer_shape *shape
         }
     }
     value[ROWS] = best;
-    value[ROWS_FIRST] = weights > opencl_limit(target->info->global_cache_bytes, 1 << 20);
+    /* Weights that fit the near cache stay there while the batch streams past; else a few rows stay there while the
+     * panels do, as many as fit beside a panel. OpenCL tells the size of the farthest cache only, so this one is
+     * assumed. */
+    const size_t row_tile = (size_t)value[ROWS] * shape->in_features * sizeof(float);
+    value[ROW_BLOCK] = 1;
+    if (weights > NEAR_CACHE / 2)
+        for (int i = 1; i < parameters[ROW_BLOCK].count; i++)
+            if (row_tile * (size_t)parameters[ROW_BLOCK].values[i] <= NEAR_CACHE / 2 || i < 3)
+                value[ROW_BLOCK] = parameters[ROW_BLOCK].values[i];
 }
 
 static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
@@ -61,8 +73,8 @@ static clayer_status prepare(struct opencl_context *context, const struct layer_
     char options[256];
     const int *value = executable->configuration.value;
     const int used = family_options(shape, options, sizeof options);
-    snprintf(options + used, sizeof options - (size_t)used, " -DROWS=%d -DVECTORS=%d -DWIDTH=%d -DROWS_FIRST=%d",
-             value[ROWS], value[VECTORS], value[WIDTH], value[ROWS_FIRST]);
+    snprintf(options + used, sizeof options - (size_t)used, " -DROWS=%d -DVECTORS=%d -DWIDTH=%d", value[ROWS],
+             value[VECTORS], value[WIDTH]);
     return opencl_kernel_get(context, "panel", options, &executable->kernels[0]);
 }
 
@@ -74,6 +86,9 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     cl_ulong x_offset = call->x_offset, y_offset = call->y_offset, ldx = call->ldx, ldy = call->ldy;
     cl_ulong batch = call->batch, in_features = shape->in_features, out_features = shape->out_features;
     cl_int kind = (cl_int)shape->activation.kind;
+    const size_t row_tiles = size_ceil_div(call->batch, (size_t)value[ROWS]);
+    const size_t column_tiles = size_ceil_div(shape->out_features, (size_t)(value[VECTORS] * value[WIDTH]));
+    cl_ulong row_block = value[ROW_BLOCK] ? (cl_ulong)value[ROW_BLOCK] : row_tiles;
     const struct opencl_argument arguments[] = {ARGUMENT(memory->x),
                                                 ARGUMENT(x_offset),
                                                 ARGUMENT(ldx),
@@ -87,13 +102,11 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                                                 ARGUMENT(out_features),
                                                 ARGUMENT(kind),
                                                 ARGUMENT(shape->activation.alpha),
-                                                ARGUMENT(shape->activation.beta)};
-    const size_t row_tiles = size_ceil_div(call->batch, (size_t)value[ROWS]);
-    const size_t column_tiles = size_ceil_div(shape->out_features, (size_t)(value[VECTORS] * value[WIDTH]));
-    const size_t global[2] = {value[ROWS_FIRST] ? row_tiles : column_tiles,
-                              value[ROWS_FIRST] ? column_tiles : row_tiles};
-    return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments, global,
-                         (const size_t[2]){1, 1}, memory->wait_count, memory->wait_list, memory->event);
+                                                ARGUMENT(shape->activation.beta),
+                                                ARGUMENT(row_block)};
+    return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments,
+                         (const size_t[2]){row_tiles * column_tiles, 1}, (const size_t[2]){1, 1}, memory->wait_count,
+                         memory->wait_list, memory->event);
 }
 
 const struct family family_panel = {"panel", parameters, 4, refuses, suggest, prepare, launch};
