@@ -388,6 +388,33 @@ Test(host, columns_read_and_write_nothing_else)
     }
 }
 
+/* Rounding is the only difference between instruction sets: those that fuse multiply-add agree bit for bit, activations
+ * included, and so do those that do not. */
+Test(host, instruction_sets_agree)
+{
+    enum { BATCH = 23, IN = 130, OUT = 77 };
+    static float x[BATCH * IN], first[2][BATCH * OUT], y[BATCH * OUT];
+    for (size_t i = 0; i < BATCH * IN; i++)
+        x[i] = uniform();
+    for (int kind = 0; kind < ACTIVATION_COUNT; kind++) {
+        struct layer layer = make_layer(IN, OUT, true, (struct activation){(clayer_activation)kind, -1, 2});
+        pack_layer(&layer);
+        bool seen[2] = {false, false};
+        for (size_t v = 0; vector_variant(v); v++) {
+            vector_use(vector_variant(v));
+            bool fused = vector_kernels()->fused;
+            host_linear_forward(&layer.host, BATCH, x, IN, y, OUT);
+            if (seen[fused])
+                cr_assert_arr_eq(y, first[fused], sizeof y, "%s, %s", vector_kernels()->name,
+                                 clayer_activation_string(layer.host.activation.kind));
+            memcpy(first[fused], y, sizeof y);
+            seen[fused] = true;
+        }
+        free_layer(&layer);
+    }
+    vector_use(NULL);
+}
+
 /* The rule itself: what it must refuse and what it must let pass. */
 Test(host, agreement_rule)
 {

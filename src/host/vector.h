@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define VECTOR_ROWS_MAX 16   /* rows of x in one block */
+#define VECTOR_ROWS_MAX 12   /* rows of x in one block */
 #define VECTOR_VECTORS_MAX 8 /* vectors of outputs in one block */
 
 /* What a block does with its sums before the store: limits and slope as in host/activation.h. The costly activations
@@ -20,17 +20,13 @@ struct vector_epilogue {
 /* One block: sum(r, c) = init(r, c) + x(r, 0) * w(0, c) + x(r, 1) * w(1, c) + ..., added in this order, so that a sum's
  * bits do not depend on the block's size. Vectors of outputs that lie in a second panel start at w_second. */
 struct vector_block {
-    size_t depth;          /* k runs over 0 .. depth - 1 */
-    const float *x;        /* x(r, k) = x[r * ldx + k] */
-    size_t ldx;            /* */
-    const float *w;        /* w(k, c) = w[k * panel + c] */
-    const float *w_second; /* pair blocks only: the next panel */
-    size_t panel;          /* */
-    const float *init;     /* init(r, c) = init[r * ldinit + c]; ldinit = 0 for a bias */
-    size_t ldinit;         /* */
-    float *y;              /* y(r, c) = y[r * ldy + c], written for c < cols only */
-    size_t ldy;            /* */
-    size_t cols;           /* 1 .. vectors * lanes */
+    size_t depth;              /* k runs over 0 .. depth - 1 */
+    const float *x;            /* x(r, k) = x[r * ldx + k] */
+    const float *w, *w_second; /* w(k, c) = w[k * panel + c]; w_second in pair blocks only */
+    const float *init;         /* init(r, c) = init[r * ldinit + c]; ldinit = 0 for a bias */
+    float *y;                  /* y(r, c) = y[r * ldy + c], written for c < cols only */
+    size_t ldx, panel, ldinit, ldy;
+    size_t cols; /* 1 .. vectors * lanes */
     struct vector_epilogue epilogue;
 };
 
