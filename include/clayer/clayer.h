@@ -7,6 +7,7 @@
 #include <clayer/context.h>
 #include <clayer/device.h>
 #include <clayer/dtype.h>
+#include <clayer/init.h>
 #include <clayer/linear.h>
 #include <clayer/log.h>
 #include <clayer/model.h>
