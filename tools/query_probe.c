@@ -16,8 +16,9 @@
 extern char **environ;
 
 enum {
-    LIST_LIMIT_MS = 4000,        /* to load and list: an ordinary driver needs 0.01 to 0.5 s */
-    TRY_LIMIT_MS = 5000,         /* for all trials after that: a first compilation takes up to a second */
+    LIST_LIMIT_MS = 4000,  /* to load and list: an ordinary driver needs 0.01 to 0.5 s */
+    TOTAL_LIMIT_MS = 9000, /* with all trials: a first compilation takes a second, on a slow or busy machine several */
+    TOGETHER_LIMIT_MS = 14000,   /* of everything, so that the tool answers within 15 s */
     LINE_LIMIT = 4 * 1024 * 1024 /* a hostile driver can't make the parent's memory grow without bound */
 };
 
@@ -27,7 +28,7 @@ struct running {
     int events, errors; /* pipes; -1 when closed */
     char *line;         /* what came of the current event */
     size_t line_length;
-    long long started, listed;
+    long long started;
 };
 
 static long long now_ms(void)
@@ -75,10 +76,9 @@ static void take_event(struct running *r, const char *line)
         json_array_append(child->devices, value);
     else if (strcmp(name, "selected") == 0)
         child->selected = json_incref(value);
-    else if (strcmp(name, "listed") == 0) {
+    else if (strcmp(name, "listed") == 0)
         child->listed = true;
-        r->listed = now_ms();
-    } else if (strcmp(name, "try") == 0)
+    else if (strcmp(name, "try") == 0)
         snprintf(child->trying, sizeof child->trying, "%s", json_string_value(value));
     else if (strcmp(name, "tried") == 0)
         take_tried(child, value);
@@ -242,7 +242,7 @@ static void judge(struct running *r, bool stopped, int state)
     if (stopped) {
         snprintf(child->status, sizeof child->status, "hung");
         snprintf(child->reason, sizeof child->reason, "it hung %s: no answer within %d s", doing(child),
-                 (child->listed ? TRY_LIMIT_MS : LIST_LIMIT_MS) / 1000);
+                 (int)((now_ms() - r->started + 500) / 1000));
     } else if (WIFSIGNALED(state)) {
         int number = WTERMSIG(state);
         snprintf(child->status, sizeof child->status, number == SIGABRT ? "aborted" : "crashed");
@@ -261,8 +261,11 @@ static void judge(struct running *r, bool stopped, int state)
 
 static long long time_left(const struct running *r)
 {
-    long long limit = r->child->listed ? r->listed + TRY_LIMIT_MS : r->started + LIST_LIMIT_MS;
-    long long left = limit - now_ms();
+    static long long together; /* when the tool must be done */
+    if (!together)
+        together = r->started + TOGETHER_LIMIT_MS;
+    long long limit = r->started + (r->child->listed ? TOTAL_LIMIT_MS : LIST_LIMIT_MS);
+    long long left = (limit < together ? limit : together) - now_ms();
     return left > 0 ? left : 0;
 }
 
