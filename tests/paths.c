@@ -25,8 +25,7 @@ static void expect_path(enum paths_kind kind, const char *expected)
 
 static void clear_environment(void)
 {
-    static const char *const names[] = {"CLAYER_CACHE_DIR", "CLAYER_DATA_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME",
-                                        "HOME"};
+    static const char *const names[] = {"CLAYER_CACHE", "CLAYER_DATA_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
 }
@@ -82,8 +81,10 @@ Test(paths, order_of_places)
     expect_path(PATHS_DATA, "/home/someone/.local/share/clayer");
     setenv("XDG_CACHE_HOME", "", 1);
     expect_path(PATHS_CACHE, "/home/someone/.cache/clayer");
-    setenv("CLAYER_CACHE_DIR", "/own/place", 1);
+    setenv("CLAYER_CACHE", "/own/place", 1);
     expect_path(PATHS_CACHE, "/own/place");
+    setenv("CLAYER_CACHE", "off", 1);
+    expect_path(PATHS_CACHE, NULL);
     expect_path(PATHS_DATA, "/home/someone/.local/share/clayer");
     setenv("CLAYER_DATA_DIR", "", 1);
     setenv("HOME", "/", 1);

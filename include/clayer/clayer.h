@@ -4,6 +4,7 @@
 
 #include <clayer/activation.h>
 #include <clayer/buffer.h>
+#include <clayer/cache.h>
 #include <clayer/context.h>
 #include <clayer/device.h>
 #include <clayer/dtype.h>

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +30,29 @@ clayer_status file_open_read(const char *path, int *fd, struct stat *info)
     return CLAYER_OK;
 }
 
+/* write(), but beyond the process's limit for files (ulimit -f) an EFBIG like any other failure: the signal that comes
+ * with it would end a program that never heard of clayer's files. It is sent to this thread, so here it can be taken.
+ */
+static ssize_t write_quietly(int fd, const void *data, size_t size)
+{
+    sigset_t limit, before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const ssize_t written = write(fd, data, size);
+    const int reason = errno;
+    if (written < 0 && reason == EFBIG && !sigismember(&before, SIGXFSZ))
+        sigtimedwait(&limit, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = reason;
+    return written;
+}
+
 clayer_status file_write_all(int fd, const void *data, size_t size, const char *name)
 {
     const char *rest = data;
     while (size > 0) {
-        ssize_t written = write(fd, rest, size);
+        ssize_t written = write_quietly(fd, rest, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)

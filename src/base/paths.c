@@ -60,7 +60,7 @@ static clayer_status home_of_database(const char *below, char **path)
 
 clayer_status paths_find(enum paths_kind kind, char **path)
 {
-    const char *own = environment_trusted(kind == PATHS_CACHE ? "CLAYER_CACHE_DIR" : "CLAYER_DATA_DIR");
+    const char *own = environment_trusted(kind == PATHS_CACHE ? "CLAYER_CACHE" : "CLAYER_DATA_DIR");
     const char *xdg = environment_trusted(kind == PATHS_CACHE ? "XDG_CACHE_HOME" : "XDG_DATA_HOME");
 #ifdef _WIN32
     const char *home = environment_trusted("LOCALAPPDATA"), *below = kind == PATHS_CACHE ? "/cache" : "/data";
@@ -68,6 +68,8 @@ clayer_status paths_find(enum paths_kind kind, char **path)
     const char *home = environment_trusted("HOME"), *below = kind == PATHS_CACHE ? "/.cache" : "/.local/share";
 #endif
     *path = NULL;
+    if (own && kind == PATHS_CACHE && strcmp(own, "off") == 0)
+        return CLAYER_OK;
     if (own && *own)
         return join(own, "", "", path);
     if (is_absolute(xdg)) /* the specification: relative values are invalid and must be ignored */

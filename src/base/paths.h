@@ -5,13 +5,14 @@
 #include <clayer/status.h>
 
 enum paths_kind {
-    PATHS_CACHE, /* compiled programs: may be deleted at any time. CLAYER_CACHE_DIR, XDG_CACHE_HOME, ~/.cache */
+    PATHS_CACHE, /* compiled programs: may be deleted at any time. CLAYER_CACHE, XDG_CACHE_HOME, ~/.cache */
     PATHS_DATA   /* tuning records: worth keeping. CLAYER_DATA_DIR, XDG_DATA_HOME, ~/.local/share */
 };
 
 /* The directory for one kind of file, without a slash at the end; it need not exist. The first that is set of: clayer's
  * own variable (as it is), the XDG variable (if absolute) + "/clayer", HOME (if absolute), the home of the password
- * database. The caller frees it. NO such place is no failure: *path is NULL then and the caller works without files.
+ * database. The caller frees it. CLAYER_CACHE=off is no place.
+ * NO such place is no failure: *path is NULL then and the caller works without files.
  * Only OUT_OF_MEMORY fails. */
 clayer_status paths_find(enum paths_kind kind, char **path);
 

@@ -1,6 +1,7 @@
 #include "opencl/program.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "opencl/program_cache.h"
 #include "opencl/source.h"
 
 #include <stdlib.h>
@@ -47,12 +48,9 @@ static const char *report_log(const char *source, char *text)
     return first;
 }
 
-clayer_status opencl_program_build(struct opencl_context *c, const char *source, const char *options,
-                                   cl_program *program)
+static clayer_status compile(struct opencl_context *c, const char *source, const char *text, const char *options,
+                             cl_program *program)
 {
-    const char *text = find_source(source);
-    if (!text)
-        return FAIL(CLAYER_ERROR_INTERNAL, "no embedded source named %s", source);
     cl_int code;
     cl_program fresh = c->api->clCreateProgramWithSource(c->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS)
@@ -69,5 +67,23 @@ clayer_status opencl_program_build(struct opencl_context *c, const char *source,
         c->api->clReleaseProgram(fresh);
     }
     free(log);
+    return status;
+}
+
+clayer_status opencl_program_build(struct opencl_context *c, const char *source, const char *options,
+                                   cl_program *program)
+{
+    const char *text = find_source(source);
+    if (!text)
+        return FAIL(CLAYER_ERROR_INTERNAL, "no embedded source named %s", source);
+    struct program_key key;
+    program_key_make(c, source, text, options, &key);
+    clayer_status status = CLAYER_OK;
+    if (!program_cache_find(c, &key, source, options, program)) {
+        status = compile(c, source, text, options, program);
+        if (status == CLAYER_OK)
+            program_cache_keep(c, &key, source, options, *program);
+    }
+    program_key_free(&key);
     return status;
 }
