@@ -16,6 +16,10 @@ static const char help[] =
     "                 PLATFORM:INDEX, or a part of a name (default: the environment variable CLAYER_DEVICE)\n"
     "  --explain      say why this device was chosen and what clayer will do on it\n"
     "  --all          add every property of every device as its driver gives it\n"
+    "  --cache        show the cache of compiled programs: place, size, hits and misses so far\n"
+    "  --cache-verify check every program in it; exit code 1 when one is damaged\n"
+    "  --cache-prune[=MIB]\n"
+    "                 delete damaged ones, and those used least recently beyond MIB (default: the cache's limit)\n"
     "  --json         print JSON (schema clayer-query/1) instead of text\n"
     "  --version      print the version\n"
     "  --help         print this text\n"
@@ -26,6 +30,9 @@ static const struct option options[] = {
     {"device", required_argument, NULL, 'd'},
     {"explain", no_argument, NULL, 'e'},
     {"all", no_argument, NULL, 'a'},
+    {"cache", no_argument, NULL, 'c'},
+    {"cache-verify", no_argument, NULL, 'v'},
+    {"cache-prune", optional_argument, NULL, 'r'},
     {"json", no_argument, NULL, 'j'},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
@@ -292,7 +299,8 @@ int main(int argc, char **argv)
 {
     tool_name = "clayer-query";
     struct query query = {0};
-    const char *task = NULL, *library = NULL;
+    const char *task = NULL, *library = NULL, *keep = NULL;
+    enum cache_task cache = CACHE_NONE;
     for (int option; (option = tool_option(argc, argv, options)) != -1;) {
         switch (option) {
         case 'd':
@@ -308,6 +316,14 @@ int main(int argc, char **argv)
             break;
         case 'j':
             query.json = true;
+            break;
+        case 'c':
+        case 'v':
+        case 'r':
+            if (cache != CACHE_NONE)
+                return tool_usage("--cache, --cache-verify and --cache-prune: use one at a time");
+            cache = option == 'c' ? CACHE_SHOW : option == 'v' ? CACHE_VERIFY : CACHE_PRUNE;
+            keep = option == 'r' ? optarg : NULL;
             break;
         case 'p':
             task = optarg;
@@ -333,5 +349,7 @@ int main(int argc, char **argv)
                                                             : CHILD_LIST;
         return child_main(child, library, query.selector, query.all);
     }
+    if (cache != CACHE_NONE)
+        return tool_finish(cache_main(cache, query.json, keep));
     return tool_finish(run(&query));
 }

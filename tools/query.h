@@ -85,6 +85,10 @@ void remove_views(const char *root, const struct driver_list *list);
 /* query_hints.c: what a user can do when something is missing. */
 void add_hints(struct query *query);
 
+/* query_cache.c: the cache of compiled programs; keep is --cache-prune's value or NULL. Returns the exit code. */
+enum cache_task { CACHE_NONE, CACHE_SHOW, CACHE_VERIFY, CACHE_PRUNE };
+int cache_main(enum cache_task task, bool json, const char *keep);
+
 /* query_print.c: for people. */
 void print_query(const struct query *query);
 
