@@ -17,11 +17,11 @@ static int show(bool json)
     if (clayer_cache_get_info(&info) != CLAYER_OK)
         return tool_failed("%s", clayer_last_error());
     if (json) {
-        json_t *object = json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "schema", "clayer-query-cache/1", "place",
-                                   text_or_null(info.place), "reason", text_or_null(info.reason), "entries",
-                                   (json_int_t)info.entries, "bytes", (json_int_t)info.bytes, "limit",
-                                   (json_int_t)info.limit, "hits", (json_int_t)info.all_hits, "misses",
-                                   (json_int_t)info.all_misses);
+        json_t *object =
+            json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I}", "schema", "clayer-query-cache/1", "place",
+                      text_or_null(info.place), "reason", text_or_null(info.reason), "entries",
+                      (json_int_t)info.entries, "bytes", (json_int_t)info.bytes, "limit", (json_int_t)info.limit,
+                      "hits", (json_int_t)info.all_hits, "misses", (json_int_t)info.all_misses);
         json_dumpf(object, stdout, JSON_INDENT(2));
         printf("\n");
         json_decref(object);

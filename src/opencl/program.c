@@ -48,9 +48,12 @@ static const char *report_log(const char *source, char *text)
     return first;
 }
 
-static clayer_status compile(struct opencl_context *c, const char *source, const char *text, const char *options,
-                             cl_program *program)
+clayer_status opencl_program_compile(struct opencl_context *c, const char *source, const char *options,
+                                     cl_program *program)
 {
+    const char *text = find_source(source);
+    if (!text)
+        return FAIL(CLAYER_ERROR_INTERNAL, "no embedded source named %s", source);
     cl_int code;
     cl_program fresh = c->api->clCreateProgramWithSource(c->context, 1, &text, NULL, &code);
     if (code != CL_SUCCESS)
@@ -74,13 +77,12 @@ clayer_status opencl_program_build(struct opencl_context *c, const char *source,
                                    cl_program *program)
 {
     const char *text = find_source(source);
-    if (!text)
-        return FAIL(CLAYER_ERROR_INTERNAL, "no embedded source named %s", source);
-    struct program_key key;
-    program_key_make(c, source, text, options, &key);
+    struct program_key key = {0};
+    if (text)
+        program_key_make(c, source, text, options, &key);
     clayer_status status = CLAYER_OK;
     if (!program_cache_find(c, &key, source, options, program)) {
-        status = compile(c, source, text, options, program);
+        status = opencl_program_compile(c, source, options, program);
         if (status == CLAYER_OK)
             program_cache_keep(c, &key, source, options, *program);
     }

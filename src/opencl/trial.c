@@ -83,7 +83,7 @@ static clayer_status try_out(struct opencl_context *c, int64_t *timers_plausible
     cl_command_queue queue = api->clCreateCommandQueue(c->context, c->device, CL_QUEUE_PROFILING_ENABLE, &code);
     if (code != CL_SUCCESS)
         queue = NULL; /* no profiling here: the context's plain queue does */
-    TRY_GOTO(opencl_program_build(c, "trial", "", &program));
+    TRY_GOTO(opencl_program_compile(c, "trial", "", &program));
     kernel = api->clCreateKernel(program, "trial", &code);
     if (code != CL_SUCCESS || !kernel) {
         kernel = NULL;
