@@ -17,6 +17,9 @@
 #error "K_LANES must be a power of two"
 #endif
 
+/* Rows of W that a work-item loads before it uses them. */
+#define AHEAD 4
+
 __kernel __attribute__((reqd_work_group_size(LANES, K_LANES, 1))) void
 skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights, __global const w_t *bias,
        __global y_t *y, ulong y_offset, ulong ldy, ulong batch, ulong in_features, ulong out_features, int kind,
@@ -39,8 +42,20 @@ skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *wei
         sum[r] = (acc4_t)(0.0f);
     }
     __global const w_t *w = weights + (n0 / PANEL) * in_features * PANEL + n0 % PANEL;
-#pragma unroll 4
-    for (ulong k = k_begin + k_lane; k < k_end; k += K_LANES) {
+    /* Loads of several rows of W are under way at once; the sums keep their order. */
+    ulong k = k_begin + k_lane;
+    for (; k + (AHEAD - 1) * K_LANES < k_end; k += AHEAD * K_LANES) {
+        acc4_t wk[AHEAD];
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++)
+            wk[a] = W_READ4(w + (k + a * K_LANES) * PANEL);
+#pragma unroll
+        for (int a = 0; a < AHEAD; a++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                sum[r] = fma((acc4_t)(X_READ(rows[r] + k + a * K_LANES)), wk[a], sum[r]);
+    }
+    for (; k < k_end; k += K_LANES) {
         const acc4_t wk = W_READ4(w + k * PANEL);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
