@@ -9,6 +9,9 @@
 
 #define NAME_MAX_BYTES 512
 
+/* Where a caller may name the layers; for messages. */
+#define NAMES_HINT "clayer_model_load's layers, clayer-run --layers, or the file's metadata entry clayer.layers"
+
 /* One layer as the file has it. */
 struct entry {
     const clayer_safetensors_tensor *weight, *bias;
@@ -22,6 +25,8 @@ struct loading {
     clayer_safetensors *file;
     struct entry *entries;
     size_t count;
+    const char *activations; /* the list, or NULL */
+    bool activations_in_file;
 };
 
 /* "W (3, 4)" for messages. */
@@ -48,7 +53,19 @@ static bool split_name(const char *name, const char *ending, size_t *length)
     return true;
 }
 
-static clayer_status find_pair(struct loading *loading, const char *name, size_t length, struct entry *entry)
+/* The item at the start of a comma-separated list, *length bytes up to the comma, without blanks around it. */
+static const char *list_item(const char *item, size_t *length)
+{
+    for (; *length > 0 && item[0] == ' '; (*length)--)
+        item++;
+    while (*length > 0 && item[*length - 1] == ' ')
+        (*length)--;
+    return item;
+}
+
+/* Weight and bias of the layer with this name; `who` asks for it. */
+static clayer_status find_pair(struct loading *loading, const char *name, size_t length, const char *who,
+                               struct entry *entry)
 {
     char full[NAME_MAX_BYTES + 16];
     if (length > NAME_MAX_BYTES)
@@ -57,8 +74,7 @@ static clayer_status find_pair(struct loading *loading, const char *name, size_t
     snprintf(full, sizeof full, "%.*s%sweight", (int)length, name, length ? "." : "");
     entry->weight = clayer_safetensors_find(loading->file, full);
     if (!entry->weight)
-        return FAIL(CLAYER_ERROR_FORMAT, "%s: there is no tensor %s, which layer '%.*s' needs", loading->path, full,
-                    (int)length, name);
+        return FAIL(CLAYER_ERROR_FORMAT, "%s: there is no tensor %s, which %s needs", loading->path, full, who);
     snprintf(full, sizeof full, "%.*s%sbias", (int)length, name, length ? "." : "");
     entry->bias = clayer_safetensors_find(loading->file, full);
     entry->name = entry->weight->name;
@@ -66,8 +82,8 @@ static clayer_status find_pair(struct loading *loading, const char *name, size_t
     return CLAYER_OK;
 }
 
-/* Layers in the order that the caller or the metadata gives. */
-static clayer_status take_named(struct loading *loading, const char *names)
+/* Layers in the order that the caller or the metadata gives; blanks around the names do not count. */
+static clayer_status take_named(struct loading *loading, const char *names, const char *who)
 {
     size_t count = 1;
     for (const char *c = names; *c; c++)
@@ -76,9 +92,16 @@ static clayer_status take_named(struct loading *loading, const char *names)
     if (!loading->entries)
         return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for %zu layers", count);
     for (size_t i = 0; i < count; i++) {
-        const size_t length = strcspn(names, ",");
-        TRY(find_pair(loading, names, length, &loading->entries[i]));
-        names += length + (names[length] == ',');
+        const size_t whole = strcspn(names, ",");
+        size_t length = whole;
+        const char *name = list_item(names, &length);
+        if (length == 0 && count > 1)
+            return FAIL(CLAYER_ERROR_INVALID_ARGUMENT,
+                        "%s: name %zu of %s is empty; names such as 'encoder,decoder' "
+                        "are accepted",
+                        loading->path, i + 1, who);
+        TRY(find_pair(loading, name, length, who, &loading->entries[i]));
+        names += whole + (names[whole] == ',');
     }
     loading->count = count;
     return CLAYER_OK;
@@ -96,20 +119,21 @@ static clayer_status take_all(struct loading *loading)
         const clayer_safetensors_tensor *tensor = clayer_safetensors_at(loading->file, i);
         size_t length;
         if (split_name(tensor->name, "weight", &length)) {
-            TRY(find_pair(loading, tensor->name, length, &loading->entries[loading->count]));
+            TRY(find_pair(loading, tensor->name, length, tensor->name, &loading->entries[loading->count]));
             used += loading->entries[loading->count++].bias != NULL;
         } else if (split_name(tensor->name, "bias", &length)) {
             struct entry unused;
-            TRY(find_pair(loading, tensor->name, length, &unused));
+            TRY(find_pair(loading, tensor->name, length, tensor->name, &unused));
             biases++;
         } else {
             return FAIL(CLAYER_ERROR_UNSUPPORTED,
-                        "%s: tensor %s is neither NAME.weight nor NAME.bias; name the layers to use others in the file",
+                        "%s: tensor %s is neither NAME.weight nor NAME.bias; a model with other tensors needs the "
+                        "names of its linear layers (" NAMES_HINT ")",
                         loading->path, tensor->name);
         }
     }
     if (loading->count == 0)
-        return FAIL(CLAYER_ERROR_FORMAT, "%s: there is no tensor NAME.weight", loading->path);
+        return FAIL(CLAYER_ERROR_FORMAT, "%s: there is no tensor NAME.weight; a model has at least one", loading->path);
     return used == biases ? CLAYER_OK : FAIL(CLAYER_ERROR_FORMAT, "%s: a bias belongs to no weight", loading->path);
 }
 
@@ -127,9 +151,9 @@ static int by_number(const void *a, const void *b)
 static clayer_status refuse_order(const struct loading *loading)
 {
     return FAIL(CLAYER_ERROR_FORMAT,
-                "%s: the order of layers '%.*s' and '%.*s' is not told by one number; name the layers in order",
-                loading->path, (int)loading->entries[0].length, loading->entries[0].name,
-                (int)loading->entries[1].length, loading->entries[1].name);
+                "%s: which of %s and %s comes first is not told by one number in their names; names in order are "
+                "needed (" NAMES_HINT ")",
+                loading->path, loading->entries[0].weight->name, loading->entries[1].weight->name);
 }
 
 /* Sorts layers whose names differ by one number alone; anything else would chain silently in a wrong order. */
@@ -195,20 +219,32 @@ static clayer_status check_shapes(const struct loading *loading)
     return CLAYER_OK;
 }
 
-/* The activation of layer `index` out of a comma-separated list: one for each, or one for all but the last. */
-static clayer_status pick_activation(const struct loading *loading, const char *list, size_t index,
-                                     clayer_activation *activation)
+/* Whose list is wrong: the caller's, or the file's. */
+static clayer_status refuse_activations(const struct loading *loading, const char *why)
 {
+    return FAIL(loading->activations_in_file ? CLAYER_ERROR_FORMAT : CLAYER_ERROR_INVALID_ARGUMENT, "%s: %s: %s",
+                loading->path,
+                loading->activations_in_file ? "metadata entry clayer.activations" : "the list of activations", why);
+}
+
+/* The activation of layer `index` out of the list: one for each, or one for each but the last, or one for all but the
+ * last. */
+static clayer_status pick_activation(const struct loading *loading, size_t index, clayer_activation *activation)
+{
+    const char *list = loading->activations;
     *activation = index + 1 < loading->count ? CLAYER_ACTIVATION_RELU : CLAYER_ACTIVATION_NONE;
     if (!list)
         return CLAYER_OK;
+    char name[32], why[512];
     size_t given = 1;
     for (const char *c = list; *c; c++)
         given += *c == ',';
-    if (given != loading->count && given != 1 && given + 1 != loading->count)
-        return FAIL(CLAYER_ERROR_INVALID_ARGUMENT,
-                    "%s: %zu activations '%.80s' for %zu layers: one, one for each, or one for each but the last",
-                    loading->path, given, list, loading->count);
+    if (given != loading->count && given != 1 && given + 1 != loading->count) {
+        snprintf(why, sizeof why,
+                 "%zu given for %zu layers; one, one for each, or one for each but the last is accepted", given,
+                 loading->count);
+        return refuse_activations(loading, why);
+    }
     const bool last_is_given = given == loading->count;
     if (index + 1 == loading->count && !last_is_given) {
         *activation = CLAYER_ACTIVATION_NONE;
@@ -216,10 +252,16 @@ static clayer_status pick_activation(const struct loading *loading, const char *
     }
     for (size_t i = 0; i < index && given > 1; i++)
         list += strcspn(list, ",") + 1;
-    char name[32];
-    const size_t length = strcspn(list, ",");
-    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), list);
-    return clayer_activation_parse(name, activation);
+    size_t length = strcspn(list, ",");
+    const char *item = list_item(list, &length);
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), item);
+    if (strcmp(name, "clamp") == 0)
+        return refuse_activations(loading,
+                                  "'clamp' needs limits, which a list of names cannot give; relu6 has its own");
+    if (clayer_activation_parse(name, activation) == CLAYER_OK)
+        return CLAYER_OK;
+    snprintf(why, sizeof why, "%s", clayer_last_error());
+    return refuse_activations(loading, why);
 }
 
 /* A tensor's elements as float32: where they lie when that is possible, else a converted copy that *owned holds. */
@@ -237,7 +279,7 @@ static clayer_status elements(const struct loading *loading, const clayer_safete
 }
 
 static clayer_status add_layer(const struct loading *loading, clayer_model *model, size_t index,
-                               const clayer_model_load_params *params, const char *activations)
+                               const clayer_model_load_params *params)
 {
     const struct entry *e = &loading->entries[index];
     float *weight = NULL, *bias = NULL;
@@ -246,11 +288,16 @@ static clayer_status add_layer(const struct loading *loading, clayer_model *mode
     clayer_linear_params layer = {
         .in_features = e->weight->shape[1], .out_features = e->weight->shape[0], .plan = params->plan};
     clayer_status status;
-    TRY_GOTO(pick_activation(loading, activations, index, &layer.activation));
+    TRY_GOTO(pick_activation(loading, index, &layer.activation));
     TRY_GOTO(elements(loading, e->weight, &layer.weight, &weight));
     if (e->bias)
         TRY_GOTO(elements(loading, e->bias, &layer.bias, &bias));
     status = model_add(model, &layer, name);
+    if (status != CLAYER_OK) {
+        char why[768];
+        snprintf(why, sizeof why, "%s", clayer_last_error());
+        status = FAIL(status, "%s: %s: %s", loading->path, e->weight->name, why);
+    }
 fail:
     free(weight);
     free(bias);
@@ -270,15 +317,19 @@ clayer_status clayer_model_load(clayer_context *context, const char *path, const
     TRY(clayer_safetensors_open(path, &loading.file));
     const char *names =
         params->layers ? params->layers : clayer_safetensors_metadata_get(loading.file, "clayer.layers");
-    const char *activations =
-        params->activations ? params->activations : clayer_safetensors_metadata_get(loading.file, "clayer.activations");
-    TRY_GOTO(names ? take_named(&loading, names) : take_all(&loading));
+    loading.activations = params->activations;
+    if (!loading.activations) {
+        loading.activations = clayer_safetensors_metadata_get(loading.file, "clayer.activations");
+        loading.activations_in_file = true;
+    }
+    TRY_GOTO(names ? take_named(&loading, names, params->layers ? "the list of layers" : "metadata entry clayer.layers")
+                   : take_all(&loading));
     if (!names)
         TRY_GOTO(sort_entries(&loading));
     TRY_GOTO(check_shapes(&loading));
     TRY_GOTO(model_allocate(context, loading.count, &m));
     for (size_t i = 0; i < loading.count; i++)
-        TRY_GOTO(add_layer(&loading, m, i, params, activations));
+        TRY_GOTO(add_layer(&loading, m, i, params));
     *model = m;
     m = NULL;
 fail:
