@@ -15,7 +15,7 @@ static const struct parameter parameters[] = {
     [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}},
 };
 
-/* What one core has to itself on current CPUs (1 to 2 MiB). */
+/* What one core has to itself on current CPUs (1 to 2 MiB); OpenCL tells the size of the farthest cache only. */
 #define NEAR_CACHE ((size_t)1 << 20)
 
 static const char *refuses(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
@@ -56,15 +56,10 @@ static void suggest(const struct target *target, const struct layer_shape *shape
         }
     }
     value[ROWS] = best;
-    /* Weights that fit the near cache stay there while the batch streams past; else a few rows stay there while the
-     * panels do, as many as fit beside a panel. OpenCL tells the size of the farthest cache only, so this one is
-     * assumed. */
-    const size_t row_tile = (size_t)value[ROWS] * shape->in_features * sizeof(float);
-    value[ROW_BLOCK] = 1;
-    if (weights > NEAR_CACHE / 2)
-        for (int i = 1; i < parameters[ROW_BLOCK].count; i++)
-            if (row_tile * (size_t)parameters[ROW_BLOCK].values[i] <= NEAR_CACHE / 2 || i < 3)
-                value[ROW_BLOCK] = parameters[ROW_BLOCK].values[i];
+    /* Weights that fit the near cache stay there while the batch streams past. Otherwise one panel stays there while
+     * all rows stream past it: that reads 4 bytes of x for 2 * panel FLOP, which even memory can serve, where the other
+     * order would read 4 bytes of W for 2 * rows FLOP. */
+    value[ROW_BLOCK] = weights <= NEAR_CACHE / 2;
 }
 
 static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
