@@ -49,14 +49,6 @@ static void suggest(const struct target *target, const struct layer_shape *shape
     (void)configuration;
 }
 
-static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
-                             struct executable *executable)
-{
-    char options[256];
-    family_options(shape, options, sizeof options);
-    return opencl_kernel_get(context, "epilogue", options, &executable->kernels[0]);
-}
-
 static clayer_status enqueue_epilogue(struct opencl_context *context, const struct layer_shape *shape,
                                       struct layer_memory *layer, const struct call_shape *call,
                                       const struct call_memory *memory, const struct executable *executable,
@@ -130,4 +122,4 @@ bool family_clblast_available(void)
 }
 
 extern const struct family clblast_family; /* family.c puts it into the table */
-const struct family clblast_family = {"clblast", NULL, 0, refuses, suggest, prepare, launch};
+const struct family clblast_family = {"clblast", "epilogue", NULL, 0, refuses, suggest, family_build, launch};

@@ -1,6 +1,7 @@
 #include "kernels/family.h"
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,32 @@ const struct family *family_find(const char *name)
     return NULL;
 }
 
-int family_options(const struct layer_shape *shape, char *text, size_t size)
+void family_options(const struct family *family, const struct layer_shape *shape,
+                    const struct configuration *configuration, char *text, size_t size)
 {
-    return snprintf(text, size,
-                    "-cl-std=CL1.2 -DX_TYPE=0 -DW_TYPE=0 -DY_TYPE=0 -DACC_TYPE=0 -DPANEL=%d -DACTIVATION=%d",
-                    (int)shape->panel, (int)shape->activation.kind);
+    int used =
+        snprintf(text, size, "-cl-std=CL1.2 -DX_TYPE=0 -DW_TYPE=0 -DY_TYPE=0 -DACC_TYPE=0 -DPANEL=%d -DACTIVATION=%d",
+                 (int)shape->panel, (int)shape->activation.kind);
+    for (int i = 0; family && i < family->parameter_count; i++) {
+        const struct parameter *p = &family->parameters[i];
+        char macro[32];
+        size_t c = 0;
+        if (p->argument)
+            continue;
+        for (; p->name[c] && c + 1 < sizeof macro; c++)
+            macro[c] = p->name[c] >= 'a' && p->name[c] <= 'z' ? (char)(p->name[c] - 'a' + 'A') : p->name[c];
+        macro[c] = '\0';
+        assert(used >= 0 && (size_t)used < size);
+        used += snprintf(text + used, size - (size_t)used, " -D%s=%d", macro, configuration->value[i]);
+    }
+}
+
+clayer_status family_build(struct opencl_context *context, const struct layer_shape *shape,
+                           struct executable *executable)
+{
+    char options[FAMILY_OPTIONS_BYTES];
+    family_options(executable->family, shape, &executable->configuration, options, sizeof options);
+    return opencl_kernel_get(context, executable->family->source, options, &executable->kernels[0]);
 }
 
 void family_print(const struct family *family, const struct configuration *configuration, char *text, size_t size)

@@ -20,9 +20,10 @@ struct configuration {
 };
 
 struct parameter {
-    const char *name;
-    int count; /* of accepted values */
+    const char *name; /* in capitals it is the macro in the .cl file, unless it is an argument */
+    int count;        /* of accepted values */
     int values[FAMILY_MAX_VALUES];
+    bool argument; /* goes into the launch, not into the build options */
 };
 
 /* The device, as far as planning is concerned. */
@@ -79,6 +80,7 @@ struct executable {
 
 struct family {
     const char *name;
+    const char *source; /* the stem of its file in cl/, NULL without one */
     const struct parameter *parameters;
     int parameter_count;
 
@@ -110,8 +112,16 @@ extern const size_t family_count;
 /* The family of that name, or NULL. */
 const struct family *family_find(const char *name);
 
-/* Build options that every kernel takes: types, panel, activation. Returns the length; the caller appends its own. */
-int family_options(const struct layer_shape *shape, char *text, size_t size);
+/* The build options of a family's kernel: types, panel, activation, and its parameters; with NULL for family and
+ * configuration only what every kernel takes. They hold -DNAME=integer and -cl-std, no path and no quote. */
+void family_options(const struct family *family, const struct layer_shape *shape,
+                    const struct configuration *configuration, char *text, size_t size);
+
+/* Builds kernels[0] of a family from its source. */
+clayer_status family_build(struct opencl_context *context, const struct layer_shape *shape,
+                           struct executable *executable);
+
+#define FAMILY_OPTIONS_BYTES 384
 
 /* "rows=4,vectors=4" for a configuration; the form that family_parse reads. */
 void family_print(const struct family *family, const struct configuration *configuration, char *text, size_t size);

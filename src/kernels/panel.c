@@ -3,8 +3,6 @@
 #include "base/error.h"
 #include "kernels/family.h"
 
-#include <stdio.h>
-
 enum { ROWS, VECTORS, WIDTH, ROW_BLOCK };
 
 static const struct parameter parameters[] = {
@@ -12,7 +10,7 @@ static const struct parameter parameters[] = {
     [VECTORS] = {"vectors", 4, {1, 2, 3, 4}},
     [WIDTH] = {"width", 3, {4, 8, 16}},
     /* Tiles of rows that run through all panels together; 0: all of the batch. */
-    [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}},
+    [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}, true},
 };
 
 /* What one core has to itself on current CPUs (1 to 2 MiB); OpenCL tells the size of the farthest cache only. */
@@ -62,17 +60,6 @@ static void suggest(const struct target *target, const struct layer_shape *shape
     value[ROW_BLOCK] = weights <= NEAR_CACHE / 2;
 }
 
-static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
-                             struct executable *executable)
-{
-    char options[256];
-    const int *value = executable->configuration.value;
-    const int used = family_options(shape, options, sizeof options);
-    snprintf(options + used, sizeof options - (size_t)used, " -DROWS=%d -DVECTORS=%d -DWIDTH=%d", value[ROWS],
-             value[VECTORS], value[WIDTH]);
-    return opencl_kernel_get(context, "panel", options, &executable->kernels[0]);
-}
-
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
                             const struct call_shape *call, const struct call_memory *memory,
                             const struct executable *executable)
@@ -104,4 +91,4 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                          memory->wait_list, memory->event);
 }
 
-const struct family family_panel = {"panel", parameters, 4, refuses, suggest, prepare, launch};
+const struct family family_panel = {"panel", "panel", parameters, 4, refuses, suggest, family_build, launch};

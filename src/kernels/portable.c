@@ -3,7 +3,7 @@
 #include "kernels/family.h"
 
 static const struct parameter parameters[] = {
-    {"local", 9, {1, 2, 4, 8, 16, 32, 64, 128, 256}}, /* work-items of a group, side by side along out_features */
+    {"local", 9, {1, 2, 4, 8, 16, 32, 64, 128, 256}, true}, /* work-items of a group, side by side along out_features */
 };
 
 static const char *refuses(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
@@ -26,14 +26,6 @@ static void suggest(const struct target *target, const struct layer_shape *shape
     while (configuration->value[0] > 1 &&
            ((size_t)configuration->value[0] >= 2 * shape->out_features || refuses(target, shape, call, configuration)))
         configuration->value[0] /= 2;
-}
-
-static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
-                             struct executable *executable)
-{
-    char options[256];
-    family_options(shape, options, sizeof options);
-    return opencl_kernel_get(context, "portable", options, &executable->kernels[0]);
 }
 
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -70,4 +62,4 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                          memory->wait_count, memory->wait_list, memory->event);
 }
 
-const struct family family_portable = {"portable", parameters, 1, refuses, suggest, prepare, launch};
+const struct family family_portable = {"portable", "portable", parameters, 1, refuses, suggest, family_build, launch};

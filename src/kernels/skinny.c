@@ -2,8 +2,6 @@
 #include "base/checked.h"
 #include "kernels/split.h"
 
-#include <stdio.h>
-
 enum { ROWS, LANES, K_LANES, SPLITS, COUNT };
 
 static const struct parameter parameters[COUNT] = {
@@ -69,12 +67,7 @@ static void suggest(const struct target *target, const struct layer_shape *shape
 static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
                              struct executable *executable)
 {
-    char options[320];
-    const int *value = executable->configuration.value;
-    const int used = family_options(shape, options, sizeof options);
-    snprintf(options + used, sizeof options - (size_t)used, " -DROWS=%d -DLANES=%d -DK_LANES=%d -DSPLITS=%d",
-             value[ROWS], value[LANES], value[K_LANES], value[SPLITS]);
-    return split_prepare(context, shape, "skinny", options, (size_t)value[SPLITS], executable);
+    return split_prepare(context, shape, (size_t)executable->configuration.value[SPLITS], executable);
 }
 
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -88,4 +81,4 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     return split_launch(context, shape, layer, call, memory, executable, (size_t)value[SPLITS], global, local);
 }
 
-const struct family family_skinny = {"skinny", parameters, COUNT, refuses, suggest, prepare, launch};
+const struct family family_skinny = {"skinny", "skinny", parameters, COUNT, refuses, suggest, prepare, launch};

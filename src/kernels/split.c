@@ -23,15 +23,15 @@ bool split_workspace(const struct layer_shape *shape, const struct call_shape *c
                           size_mul(*bytes, sizeof(float), bytes));
 }
 
-clayer_status split_prepare(struct opencl_context *context, const struct layer_shape *shape, const char *source,
-                            const char *options, size_t splits, struct executable *executable)
+clayer_status split_prepare(struct opencl_context *context, const struct layer_shape *shape, size_t splits,
+                            struct executable *executable)
 {
-    TRY(opencl_kernel_get(context, source, options, &executable->kernels[0]));
+    TRY(family_build(context, shape, executable));
     if (splits < 2)
         return CLAYER_OK;
-    char plain[256];
-    family_options(shape, plain, sizeof plain);
-    return opencl_kernel_get(context, "reduce", plain, &executable->kernels[1]);
+    char options[FAMILY_OPTIONS_BYTES];
+    family_options(NULL, shape, NULL, options, sizeof options);
+    return opencl_kernel_get(context, "reduce", options, &executable->kernels[1]);
 }
 
 /* Adds the parts into y, after the event `parts`. */

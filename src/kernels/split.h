@@ -23,8 +23,8 @@ clayer_status split_launch(struct opencl_context *context, const struct layer_sh
 /* Bytes of workspace that a split needs; 0 without one. false when that overflows. */
 bool split_workspace(const struct layer_shape *shape, const struct call_shape *call, size_t splits, size_t *bytes);
 
-/* Builds kernels[0] from cl/SOURCE.cl, and kernels[1] when there are splits. */
-clayer_status split_prepare(struct opencl_context *context, const struct layer_shape *shape, const char *source,
-                            const char *options, size_t splits, struct executable *executable);
+/* Builds kernels[0], and kernels[1] when there are splits. */
+clayer_status split_prepare(struct opencl_context *context, const struct layer_shape *shape, size_t splits,
+                            struct executable *executable);
 
 #endif

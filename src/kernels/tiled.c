@@ -2,8 +2,6 @@
 #include "base/checked.h"
 #include "kernels/split.h"
 
-#include <stdio.h>
-
 enum { THREADS_M, THREADS_N, ITEM_M, ITEM_N, TILE_K, LOCAL_X, LOCAL_W, BUFFERS, VECTOR, VECTOR_X, SPLITS, COUNT };
 
 /* Holds the tiles that won on real GPUs with CLBlast's kernels (docs/measurements.md names the source): 64 to 256
@@ -104,15 +102,7 @@ static void suggest(const struct target *target, const struct layer_shape *shape
 static clayer_status prepare(struct opencl_context *context, const struct layer_shape *shape,
                              struct executable *executable)
 {
-    char options[320];
-    const int *value = executable->configuration.value;
-    const int used = family_options(shape, options, sizeof options);
-    snprintf(options + used, sizeof options - (size_t)used,
-             " -DTHREADS_M=%d -DTHREADS_N=%d -DITEM_M=%d -DITEM_N=%d -DTILE_K=%d -DLOCAL_X=%d -DLOCAL_W=%d -DBUFFERS=%d"
-             " -DVECTOR=%d -DVECTOR_X=%d -DSPLITS=%d",
-             value[THREADS_M], value[THREADS_N], value[ITEM_M], value[ITEM_N], value[TILE_K], value[LOCAL_X],
-             value[LOCAL_W], value[BUFFERS], value[VECTOR], value[VECTOR_X], value[SPLITS]);
-    return split_prepare(context, shape, "tiled", options, (size_t)value[SPLITS], executable);
+    return split_prepare(context, shape, (size_t)executable->configuration.value[SPLITS], executable);
 }
 
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -128,4 +118,4 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     return split_launch(context, shape, layer, call, memory, executable, (size_t)value[SPLITS], global, local);
 }
 
-const struct family family_tiled = {"tiled", parameters, COUNT, refuses, suggest, prepare, launch};
+const struct family family_tiled = {"tiled", "tiled", parameters, COUNT, refuses, suggest, prepare, launch};
