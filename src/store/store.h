@@ -1,5 +1,5 @@
-/* The tuning records in force: read from several layers of origin, looked up by the planner, merged and written back by
- * the tuner. One readable JSON file per device (docs/tuning.md has the format). */
+/* The tuning records in force: read from several layers of origin, looked up by the planner. Writing them is
+ * store/merge.h, their form store/format.h and docs/tuning.md. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -7,7 +7,7 @@
 
 #include <clayer/status.h>
 
-/* Where a record came from; the first that has an answer wins. */
+/* Where a record came from. Between records that fit a call equally well, the first of these wins. */
 enum store_origin {
     STORE_API,         /* given by the application in this process */
     STORE_ENVIRONMENT, /* CLAYER_TUNING=FILE or DIRECTORY */
@@ -17,26 +17,58 @@ enum store_origin {
     STORE_BUILT_IN,
     STORE_ORIGINS
 };
+/* "application", "environment", "user store", "system store", "shipped", "built in". */
 const char *store_origin_string(enum store_origin origin);
 
-/* Opaque; one per context. Immutable after store_open but for store_add, which is thread-safe. */
+/* Opaque; one per context, thread-safe. Records never leave it before it is closed. */
 struct store;
 
 /* Reads every layer for this device. Never fails for what is on disk: damage is named once in the log and good records
- * stay; *store is NULL only when memory is out. */
-clayer_status store_open(const struct record_device *device, struct store **store);
+ * stay; *store is NULL only when memory is out. CLAYER_TUNING=off: the store is empty and stays so. */
+clayer_status store_open(const clayer_device_info *info, struct store **store);
+/* Accepts a pointer to NULL. */
 void store_close(struct store **store);
+
+/* Adds records for this device (the tuner's results, STORE_API) or from a text of store/format.h, of which those for
+ * other devices are passed over. A record of a key that the same origin has already replaces it (tuner: the newest
+ * wins). *added may be NULL. FORMAT when the text is damaged; its good records are in nevertheless. */
+clayer_status store_add(struct store *store, enum store_origin origin, const struct record *records, size_t count);
+clayer_status store_add_text(struct store *store, enum store_origin origin, const char *text, size_t length,
+                             const char *name, size_t *added);
 
 struct store_answer {
     const struct record *record; /* belongs to the store */
     enum store_origin origin;
-    bool exact;  /* the very layer and batch; else the nearest */
-    bool stale;  /* driver, library or kernels changed since it was measured */
+    bool exact;      /* the very layer and batch; else the nearest */
+    bool family;     /* measured on a device of the same family, not on this one */
+    bool stale;      /* driver, library or kernels changed since it was measured */
+    double distance; /* octaves of batch, in and out features together; 0 when exact */
 };
 
-/* The n-th best answer for a layer (n = 0 first): the exact record; else the nearest batch, in log scale, of the same
- * layer; else the nearest layer of the same types and epilogue. false when there is no n-th. Under 50 us with 10,000
- * records. The planner checks the fit and asks for the next. */
-bool store_lookup(const struct store *store, const struct record_layer *layer, size_t n, struct store_answer *answer);
+#define STORE_ANSWERS 8
+
+/* The best answers for a layer, best first, at most STORE_ANSWERS of them: the exact record; else the nearest batch, in
+ * log scale, of the same layer; else of the same features with another epilogue or alignment; else the nearest layer of
+ * the same types. Records of this very device come before those of its family. The planner checks the fit and takes the
+ * next. Under 50 us with 10,000 records. */
+size_t store_lookup(const struct store *store, const struct record_layer *layer,
+                    struct store_answer answers[STORE_ANSWERS]);
+
+/* Whether a record for these features, types and epilogue names the family, whatever the batch. */
+bool store_names_family(const struct store *store, const struct record_layer *layer, const char *family);
+
+/* Takes a record out of all later answers since its plan makes no sense here, and names it with the reason in the log,
+ * once. */
+void store_reject(struct store *store, const struct record *record, const char *reason);
+
+/* Every record for this device in the order of its key, then of origin. `rejected` is the reason of store_reject, or
+ * NULL; `shadowed`: a record of a better origin has the same key. */
+struct store_item {
+    struct store_answer answer; /* exact, distance 0 */
+    const char *rejected;
+    bool shadowed;
+};
+size_t store_count(const struct store *store);
+bool store_at(const struct store *store, size_t index, struct store_item *item);
 
 #endif
