@@ -6,6 +6,8 @@
 #ifndef FAKE_H
 #define FAKE_H
 
+#include <dlfcn.h>
+
 /* Adds rules (the grammar of CLAYER_FAKE_RULES); each counts its calls from now on. 0, or -1 for a rule that cannot be
  * read: then none of the text's rules is added, and the reason is on stderr. */
 typedef int fake_set_function(const char *rules);
@@ -41,9 +43,6 @@ struct fake_control {
     fake_failed_function *failed;
 };
 
-#ifndef FAKE_DRIVER
-#include <dlfcn.h>
-
 /* path: of libclayer-fake.so, as the .icd file names it. Call it after the first OpenCL call. */
 static inline struct fake_control fake_reach(const char *path)
 {
@@ -61,6 +60,5 @@ static inline struct fake_control fake_reach(const char *path)
     }
     return control;
 }
-#endif
 
 #endif

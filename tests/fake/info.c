@@ -212,9 +212,12 @@ FAKE_EXPORT int fake_info(const char *text)
         char *end = override_end(at);
         bool last = !*end;
         *end = 0;
+        char *whole = fake_copy(at);
         struct override *override = read_override(at);
+        if (!override)
+            fake_complain("cannot read the override \"%s\" (tests/fake/README.md has the grammar)", whole);
+        free(whole);
         if (!override) {
-            fake_complain("cannot read the override \"%s\" (tests/fake/README.md has the grammar)", at);
             status = -1;
             break;
         }

@@ -22,18 +22,22 @@ static bool first_launch(struct kernel_state *state, cl_uint dimensions, const s
     return first;
 }
 
-/* The kernel's last mem argument whose pointer is not to const, as far as the driver tells. -1: there is none. */
+/* The kernel's last mem argument that it may write: no pointer to const, or, where the driver does not tell (programs
+ * from binaries), no read-only buffer. -1: there is none. */
 static int output_argument(const struct object *kernel)
 {
     int found = -1;
     for (int i = 0; i < FAKE_ARGUMENTS; i++) {
         cl_kernel_arg_type_qualifier qualifier = 0;
-        if (!kernel->kernel->arguments[i])
+        cl_mem_flags flags = 0;
+        const struct object *mem = kernel->kernel->arguments[i];
+        if (!mem || !object_find(KIND_MEM, mem))
             continue;
-        if (!real.clGetKernelArgInfo ||
-            real.clGetKernelArgInfo(kernel->real, (cl_uint)i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof qualifier,
-                                    &qualifier, NULL) != CL_SUCCESS ||
-            !(qualifier & CL_KERNEL_ARG_TYPE_CONST))
+        bool told =
+            real.clGetKernelArgInfo && real.clGetKernelArgInfo(kernel->real, (cl_uint)i, CL_KERNEL_ARG_TYPE_QUALIFIER,
+                                                               sizeof qualifier, &qualifier, NULL) == CL_SUCCESS;
+        real.clGetMemObjectInfo(mem->real, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+        if (told ? !(qualifier & CL_KERNEL_ARG_TYPE_CONST) : !(flags & CL_MEM_READ_ONLY))
             found = i;
     }
     return found;

@@ -105,6 +105,14 @@ static void CL_CALLBACK program_done(cl_program program, void *data)
     ((void(CL_CALLBACK *)(cl_program, void *))callback->function)((cl_program)callback->object, callback->user_data);
 }
 
+/* The options for the real driver: with argument information, by which launch.c knows a kernel's output; free it. */
+static char *with_arg_info(const char *options)
+{
+    static const char more[] = " -cl-kernel-arg-info";
+    char *text = fake_allocate((options ? strlen(options) : 0) + sizeof more);
+    return strcat(strcpy(text, options ? options : ""), more);
+}
+
 typedef void(CL_CALLBACK program_callback)(cl_program, void *);
 
 CL_API_ENTRY cl_int CL_API_CALL fake_clBuildProgram(cl_program program, cl_uint num_devices,
@@ -118,10 +126,13 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clBuildProgram(cl_program program, cl_uint 
     ENTER(clBuildProgram, options ? options : "");
     if (!object)
         return CL_INVALID_PROGRAM;
+    char *own_options = with_arg_info(options);
     cl_device_id *own = unwrap_devices(num_devices, devices);
     struct callback *callback = notify ? callback_new(object, (void (*)(void))notify, user_data) : NULL;
-    cl_int code = real.clBuildProgram(object->real, num_devices, own, options, notify ? program_done : NULL, callback);
+    cl_int code =
+        real.clBuildProgram(object->real, num_devices, own, own_options, notify ? program_done : NULL, callback);
     free(own);
+    free(own_options);
     return code;
 }
 
@@ -137,12 +148,14 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clCompileProgram(cl_program program, cl_uin
     ENTER(clCompileProgram, options ? options : "");
     if (!object)
         return CL_INVALID_PROGRAM;
+    char *own_options = with_arg_info(options);
     cl_device_id *own = unwrap_devices(num_devices, devices);
     cl_program *own_headers = unwrap_programs(num_headers, headers);
     struct callback *callback = notify ? callback_new(object, (void (*)(void))notify, user_data) : NULL;
-    cl_int code = real.clCompileProgram(object->real, num_devices, own, options, num_headers, own_headers, names,
+    cl_int code = real.clCompileProgram(object->real, num_devices, own, own_options, num_headers, own_headers, names,
                                         notify ? program_done : NULL, callback);
     free(own);
+    free(own_options);
     free(own_headers);
     return code;
 }
@@ -247,13 +260,16 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetProgramBuildInfo(cl_program program, c
     const struct object *object = object_find(KIND_PROGRAM, program);
     char *text = object_text(object);
     const struct effect effect = fake_enter(FN_clGetProgramBuildInfo, text);
+    cl_int code = effect.failed ? effect.code : object ? CL_SUCCESS : CL_INVALID_PROGRAM;
+    if (code == CL_SUCCESS && query == CL_PROGRAM_BUILD_OPTIONS) /* the real ones are not the application's */
+        code = info_give(text, strlen(text) + 1, size, value, size_ret);
     free(text);
-    if (effect.failed || !object)
-        return effect.failed ? effect.code : CL_INVALID_PROGRAM;
+    if (code != CL_SUCCESS || query == CL_PROGRAM_BUILD_OPTIONS)
+        return code;
     if (query == CL_PROGRAM_BUILD_LOG && effect.log >= 0)
         return give_log((size_t)effect.log, size, value, size_ret);
-    cl_int code = real.clGetProgramBuildInfo
-                      ? real.clGetProgramBuildInfo(object->real, REAL_DEVICE(device), query, size, value, size_ret)
-                      : CL_INVALID_OPERATION;
+    code = real.clGetProgramBuildInfo
+               ? real.clGetProgramBuildInfo(object->real, REAL_DEVICE(device), query, size, value, size_ret)
+               : CL_INVALID_OPERATION;
     return info_scrub(&effect, code, size, value, size_ret);
 }
