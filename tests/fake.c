@@ -16,7 +16,7 @@ static struct client client;
 
 static void load(void)
 {
-    fake = client_load(ICD_FAKE, "pass");
+    fake = client_load("pass");
 }
 
 static void rule(const char *text)
@@ -136,6 +136,8 @@ Test(fake, options_choose)
         if (!cases[i].build)
             cr_expect_eq(client_launch(&client, NULL), cases[i].launch, "%s", cases[i].options);
     }
+    /* PoCL compiles kernels in a thread of its own at the first launch, and crashes if the process exits meanwhile. */
+    cr_expect_eq(cl.clFinish(client.queue), CL_SUCCESS);
 }
 
 Test(fake, dead_device)
@@ -297,16 +299,17 @@ Test(fake, compiler_exits, .exit_code = 7)
 }
 
 /* Without the loader in this process: the child starts it. */
-Test(fake_child, hangs, .init = NULL)
+Test(fake_child, hangs)
 {
     int ends[2];
     cr_assert_eq(pipe(ends), 0);
     pid_t child = fork();
     if (!child) {
-        load();
-        if (client_open(&client) == CL_SUCCESS && fake.set("clFinish = hang") == 0 && write(ends[1], "x", 1) == 1)
+        const char *missing = client_try("pass");
+        if (!missing && client_open(&client) == CL_SUCCESS && fake_reach(FAKE_LIBRARY).set("clFinish = hang") == 0 &&
+            write(ends[1], "x", 1) == 1)
             cl.clFinish(client.queue);
-        _exit(0);
+        _exit(missing ? 77 : 0);
     }
     close(ends[1]);
     char byte;
@@ -318,7 +321,7 @@ Test(fake_child, hangs, .init = NULL)
         kill(child, SIGKILL);
     }
     waitpid(child, &status, 0);
-    if (got != 1)
-        cr_skip_test("the child could not start OpenCL");
+    if (got != 1 && WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        cr_skip_test("no libOpenCL or no PoCL");
     cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }

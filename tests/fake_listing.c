@@ -16,7 +16,7 @@ static cl_platform_id platform;
 
 static void load(void)
 {
-    fake = client_load(ICD_FAKE, "standalone");
+    fake = client_load("standalone");
     cr_assert_eq(cl.clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
 }
 
@@ -108,7 +108,7 @@ Test(fake_listing, no_device)
 Test(fake_listing, no_platform)
 {
     setenv("CLAYER_FAKE_PLATFORMS", "0", 1);
-    fake = client_load(ICD_FAKE, "standalone");
+    fake = client_load("standalone");
     cl_uint count = 5;
     cr_expect_eq(cl.clGetPlatformIDs(0, NULL, &count), CL_PLATFORM_NOT_FOUND_KHR);
 }
@@ -185,8 +185,7 @@ static int status_of_child(const char *variable, const char *value)
         setenv(variable, value, 1);
         signal(SIGABRT, SIG_DFL);
         signal(SIGSEGV, SIG_DFL);
-        fake = client_load(ICD_FAKE, "standalone");
-        exit(0);
+        exit(client_try("standalone") != NULL);
     }
     int status;
     for (int i = 0; i < 50; i++) {
@@ -213,6 +212,7 @@ Test(fake_listing, deaths)
     status = status_of_child("CLAYER_FAKE_ON_UNLOAD", "abort");
     cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     cr_expect_eq(status_of_child("CLAYER_FAKE_ON_UNLOAD", "spin"), -1);
+    cr_expect_eq(status_of_child("CLAYER_FAKE_ON_UNLOAD", ""), 0);
 }
 
 Test(fake_listing, record)

@@ -11,7 +11,7 @@ static struct client client;
 
 static void start(void)
 {
-    fake = client_load(ICD_FAKE, "pass");
+    fake = client_load("pass");
     cr_assert_eq(client_open(&client), CL_SUCCESS);
     cr_assert_eq(client_build(&client, ""), CL_SUCCESS);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 cl_icd_dispatch cl;
 
@@ -14,20 +15,27 @@ static const char source[] = "kernel void add(global float *c, global const floa
                              "    c[i] = a[i] + b[i];\n"
                              "}\n";
 
-struct fake_control client_load(const char *vendors, const char *mode)
+const char *client_try(const char *mode)
 {
-    setenv("OCL_ICD_VENDORS", vendors, 1);
+    setenv("OCL_ICD_VENDORS", ICD_FAKE, 1);
     setenv("CLAYER_FAKE_MODE", mode, 1);
     void *loader = dlopen("libOpenCL.so.1", RTLD_NOW);
     if (!loader)
-        cr_skip_test("no libOpenCL.so.1");
+        return "no libOpenCL.so.1";
 #define X(name, flag) *(void **)&cl.name = dlsym(loader, #name);
     FAKE_FUNCTIONS(X)
 #undef X
     cl_uint count = 0;
     cl.clGetPlatformIDs(0, NULL, &count);
-    if (!count && !strcmp(mode, "pass"))
-        cr_skip_test("no PoCL for the fake driver to pass on to");
+    return !count && !strcmp(mode, "pass") ? "no PoCL for the fake driver to pass on to" : NULL;
+}
+
+struct fake_control client_load(const char *mode)
+{
+    cr_assert_eq(access(FAKE_LIBRARY, R_OK), 0, "%s is missing", FAKE_LIBRARY);
+    const char *missing = client_try(mode);
+    if (missing)
+        cr_skip_test("%s", missing);
     struct fake_control control = fake_reach(FAKE_LIBRARY);
     cr_assert(control.library, "the loader has not opened %s", FAKE_LIBRARY);
     return control;

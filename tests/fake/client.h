@@ -19,9 +19,12 @@ struct client {
     cl_kernel kernel; /* add(c, a, b): the output is argument 0 */
 };
 
-/* Opens libOpenCL, with vendors as OCL_ICD_VENDORS and CLAYER_FAKE_MODE=pass or standalone. Skips the Criterion test
- * where libOpenCL or, for pass, PoCL is missing. Returns the remote control. */
-struct fake_control client_load(const char *vendors, const char *mode);
+/* Opens libOpenCL, with ICD_FAKE as its vendors and CLAYER_FAKE_MODE=mode, pass or standalone. NULL, or what is missing
+ * on this machine. For forked children, which must not call Criterion. */
+const char *client_try(const char *mode);
+/* The same for a Criterion test, which is skipped where libOpenCL or, for pass, PoCL is missing. Returns the remote
+ * control. */
+struct fake_control client_load(const char *mode);
 
 /* Each returns the first code that was no success; client_close releases what there is and may always be called. */
 cl_int client_open(struct client *client);

@@ -11,7 +11,8 @@
 /* Adds rules (the grammar of CLAYER_FAKE_RULES); each counts its calls from now on. 0, or -1 for a rule that cannot be
  * read: then none of the text's rules is added, and the reason is on stderr. */
 typedef int fake_set_function(const char *rules);
-/* Adds query overrides (the grammar of CLAYER_FAKE_INFO). 0, or -1 with the reason on stderr. */
+/* Adds query overrides (the grammar of CLAYER_FAKE_INFO). 0, or -1 with the reason on stderr: then those before the
+ * mistake are in force. */
 typedef int fake_info_function(const char *overrides);
 /* Chooses the hostile strings (the words of CLAYER_FAKE_STRINGS; "" or NULL for none). 0, or -1. */
 typedef int fake_strings_function(const char *word);
