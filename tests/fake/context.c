@@ -112,7 +112,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetContextInfo(cl_context context, cl_con
     if (!object)
         return CL_INVALID_CONTEXT;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     switch (query) {
     case CL_CONTEXT_DEVICES:
         code = info_give(object->devices, sizeof *object->devices * object->device_count, size, value, size_ret);
@@ -219,7 +219,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetCommandQueueInfo(cl_command_queue queu
     if (!object)
         return CL_INVALID_COMMAND_QUEUE;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     switch (query) {
     case CL_QUEUE_CONTEXT:
         code = info_give(&object->context, sizeof object->context, size, value, size_ret);

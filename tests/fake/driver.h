@@ -162,6 +162,8 @@ struct object *object_guess(const void *bytes, bool *stale);
  * real call; NULL, a misuse, if the application holds none. */
 void *object_retain(enum kind kind, const void *handle);
 void *object_release(enum kind kind, const void *handle);
+/* The application's references, for CL_*_REFERENCE_COUNT. */
+cl_uint object_references(const struct object *object);
 /* Gives a platform or a root device its index and takes it out of the counts: it is never released. */
 void object_make_root(struct object *object, int index);
 void object_hold(struct object *object);

@@ -74,7 +74,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetEventInfo(cl_event event, cl_event_inf
     if (!object)
         return CL_INVALID_EVENT;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     if (query == CL_EVENT_COMMAND_QUEUE)
         code = info_give(&object->owner, sizeof object->owner, size, value, size_ret);
     else if (query == CL_EVENT_CONTEXT)

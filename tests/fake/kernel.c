@@ -117,7 +117,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetKernelInfo(cl_kernel kernel, cl_kernel
     if (!object)
         return CL_INVALID_KERNEL;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     if (query == CL_KERNEL_CONTEXT)
         code = info_give(&object->context, sizeof object->context, size, value, size_ret);
     else if (query == CL_KERNEL_PROGRAM)

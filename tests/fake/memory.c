@@ -107,7 +107,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetMemObjectInfo(cl_mem mem, cl_mem_info 
     if (!object)
         return CL_INVALID_MEM_OBJECT;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     if (query == CL_MEM_CONTEXT)
         code = info_give(&object->context, sizeof object->context, size, value, size_ret);
     else if (query == CL_MEM_ASSOCIATED_MEMOBJECT)

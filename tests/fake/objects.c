@@ -187,6 +187,14 @@ void *object_release(enum kind kind, const void *handle)
     return target;
 }
 
+cl_uint object_references(const struct object *object)
+{
+    pthread_mutex_lock(&fake_mutex);
+    cl_uint references = (cl_uint)object->references;
+    pthread_mutex_unlock(&fake_mutex);
+    return references;
+}
+
 void object_hold(struct object *object)
 {
     pthread_mutex_lock(&fake_mutex);

@@ -134,7 +134,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetDeviceInfo(cl_device_id device, cl_dev
         const void *parent = object == root ? NULL : object->owner;
         code = info_give(&parent, sizeof parent, size, value, size_ret);
     } else if (query == CL_DEVICE_REFERENCE_COUNT) {
-        cl_uint references = (cl_uint)object->references;
+        cl_uint references = object_references(object);
         code = info_give(&references, sizeof references, size, value, size_ret);
     } else
         code = real.clGetDeviceInfo(object->real, query, size, value, size_ret);

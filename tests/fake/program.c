@@ -222,7 +222,7 @@ CL_API_ENTRY cl_int CL_API_CALL fake_clGetProgramInfo(cl_program program, cl_pro
     if (!object)
         return CL_INVALID_PROGRAM;
     cl_int code;
-    cl_uint references = (cl_uint)object->references;
+    cl_uint references = object_references(object);
     switch (query) {
     case CL_PROGRAM_CONTEXT:
         code = info_give(&object->context, sizeof object->context, size, value, size_ret);
