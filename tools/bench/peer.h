@@ -38,10 +38,8 @@ struct peer {
     void (*release)(void);
 };
 
-extern const struct peer peer_clayer;   /* clayer */
-extern const struct peer peer_clblast;  /* CLBlast's SGEMM, then an epilogue kernel */
-extern const struct peer peer_onednn;   /* oneDNN's inner product with prepacked weights and fused epilogue */
-extern const struct peer peer_openblas; /* OpenBLAS's sgemm, then an epilogue loop */
+extern const struct peer peer_clayer;  /* clayer */
+extern const struct peer peer_clblast; /* CLBlast's SGEMM, then an epilogue kernel */
 
 /* Keeps the reason and returns false. */
 bool peer_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
