@@ -62,6 +62,24 @@ static void log_plan(const clayer_linear *linear, const struct call_shape *call,
               linear->shape.panel);
 }
 
+/* Chooses a plan and builds its kernels. An automatic plan whose kernels a driver cannot build gives way to the next.
+ */
+static clayer_status make_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
+{
+    unsigned excluded = 0;
+    for (;;) {
+        TRY(plan_choose(&linear->context->target, &linear->shape, call, &linear->request, excluded, &planned->plan));
+        const struct family *family = planned->plan.family;
+        planned->executable = (struct executable){.family = family, .configuration = planned->plan.configuration};
+        const clayer_status status = family->prepare(linear->context->opencl, &linear->shape, &planned->executable);
+        if (status == CLAYER_OK || planned->plan.origin == PLAN_FORCED || status == CLAYER_ERROR_FORKED)
+            return status;
+        log_write(CLAYER_LOG_WARN, "family %s is passed over on %s: %s", family->name, linear->context->info.name,
+                  clayer_last_error());
+        excluded |= plan_bit(family);
+    }
+}
+
 clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
 {
     const struct call_shape key = key_of(call);
@@ -73,11 +91,7 @@ clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, 
     } else {
         memset(planned, 0, sizeof *planned);
         planned->call = key;
-        status = plan_choose(&linear->context->target, &linear->shape, call, &linear->request, &planned->plan);
-        planned->executable.family = planned->plan.family;
-        planned->executable.configuration = planned->plan.configuration;
-        if (status == CLAYER_OK)
-            status = planned->plan.family->prepare(linear->context->opencl, &linear->shape, &planned->executable);
+        status = make_plan(linear, call, planned);
         if (status == CLAYER_OK) {
             log_plan(linear, call, &planned->plan);
             linear->last = linear->plan_count++ % LINEAR_PLANS;

@@ -82,6 +82,9 @@ void opencl_context_destroy(struct opencl_context **context)
     if (!c)
         return;
     *context = NULL;
+    /* PoCL compiles at the first launch, on a thread of its own; a process that ends meanwhile may crash in there. */
+    if (atomic_load(&c->pending) && !opencl_forked())
+        c->api->clFinish(c->queue);
     opencl_kernels_release(c);
     if (!opencl_forked()) {
         if (c->queue)

@@ -51,8 +51,9 @@ bool plan_small(const struct target *target, double flops)
 }
 
 /* The families to try, best first. */
+#define RANK_MAX 5
 static size_t rank(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
-                   const struct family *order[4], const char **why)
+                   const struct family *order[RANK_MAX], const char **why)
 {
     const double flops = 2.0 * (double)call->batch * (double)shape->in_features * (double)shape->out_features;
     size_t count = 0;
@@ -77,11 +78,20 @@ static size_t rank(const struct target *target, const struct layer_shape *shape,
         order[count++] = &family_tiled;
     }
     order[count++] = &family_portable;
+    order[count++] = &family_host; /* where the calling thread can reach everything */
     return count;
 }
 
+unsigned plan_bit(const struct family *family)
+{
+    for (size_t i = 0; i < family_count; i++)
+        if (families[i] == family)
+            return 1u << i;
+    return 0;
+}
+
 clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
-                          const struct plan_request *request, struct plan *plan)
+                          const struct plan_request *request, unsigned excluded, struct plan *plan)
 {
     /* Without in_features there is nothing to multiply, and CLBlast refuses it: any family's answer is act(b). */
     if (request->family && shape->in_features > 0) {
@@ -97,13 +107,14 @@ clayer_status plan_choose(const struct target *target, const struct layer_shape 
         snprintf(plan->reason, sizeof plan->reason, "forced by the caller or CLAYER_PLAN");
         return CLAYER_OK;
     }
-    const struct family *order[4];
+    const struct family *order[RANK_MAX];
     const char *why, *first = NULL;
     const size_t count = rank(target, shape, call, order, &why);
     for (size_t i = 0; i < count; i++) {
         struct configuration configuration = {{0}};
         order[i]->suggest(target, shape, call, &configuration);
-        const char *reason = order[i]->refuses(target, shape, call, &configuration);
+        const char *reason = plan_bit(order[i]) & excluded ? "its kernel could not be built"
+                                                           : order[i]->refuses(target, shape, call, &configuration);
         if (reason) {
             first = first ? first : reason;
             continue;
@@ -117,6 +128,6 @@ clayer_status plan_choose(const struct target *target, const struct layer_shape 
             snprintf(plan->reason, sizeof plan->reason, "%s", why);
         return CLAYER_OK;
     }
-    return FAIL(CLAYER_ERROR_INTERNAL, "no family can run %zux%zux%zu: %s", call->batch, shape->in_features,
-                shape->out_features, first ? first : "none was tried");
+    return FAIL(excluded ? CLAYER_ERROR_BUILD : CLAYER_ERROR_INTERNAL, "no family can run %zux%zux%zu: %s", call->batch,
+                shape->in_features, shape->out_features, first ? first : "none was tried");
 }

@@ -23,10 +23,14 @@ struct plan_request {
 /* Reads such a text; NULL, "" and "auto" force nothing. INVALID_ARGUMENT names the families or parameters there are. */
 clayer_status plan_parse(const char *text, struct plan_request *request);
 
-/* Chooses. A forced plan that cannot run is UNSUPPORTED with its reason; an automatic choice gives way down to
- * portable, or host on the host device, and never fails for a legal call. */
+/* Chooses among the families that are not excluded (bit i stands for families[i]; for those whose kernels did not
+ * build). A forced plan that cannot run is UNSUPPORTED with its reason; an automatic choice gives way down to portable,
+ * or host on the host device, and never fails for a legal call. */
 clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
-                          const struct plan_request *request, struct plan *plan);
+                          const struct plan_request *request, unsigned excluded, struct plan *plan);
+
+/* The bit of a family in `excluded`. */
+unsigned plan_bit(const struct family *family);
 
 /* Whether a call of so much work is better done by the calling thread than by waking the device's workers. */
 bool plan_small(const struct target *target, double flops);
