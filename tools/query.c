@@ -210,12 +210,16 @@ static void gather(struct query *query)
     struct child all = {.vendors = views ? good : NULL,
                         .task = tried ? CHILD_LIST : CHILD_BOTH,
                         .selector = query->selector,
-                        .properties = query->all};
+                        .properties = query->all,
+                        .explain = query->explain};
     run_children(&all, 1);
     if (*root)
         remove_views(root, &query->list);
     query->platforms = json_incref(all.platforms);
     query->opencl = json_incref(all.opencl);
+    if (query->explain)
+        query->explanation = all.explanation ? json_incref(all.explanation)
+                                             : json_pack("{s:o, s:n}", "plans", text_or_null(all.reason), "clblast");
     if (all.listed && all.selected) {
         query->devices = json_incref(all.devices);
         query->selected = json_incref(all.selected);
@@ -263,6 +267,8 @@ static void print_json(const struct query *query)
         json_pack("{s:s, s:s, s:O, s:o, s:O, s:O, s:O, s:O}", "schema", "clayer-query/1", "version",
                   clayer_version_string(), "opencl", query->opencl, "drivers", drivers, "platforms", query->platforms,
                   "devices", query->devices, "selected", query->selected, "hints", query->hints);
+    if (query->explanation)
+        json_object_set(all, "explanation", query->explanation);
     json_dumpf(all, stdout, JSON_INDENT(2));
     printf("\n");
     json_decref(all);
@@ -291,6 +297,7 @@ static int run(struct query *query)
     json_decref(query->platforms);
     json_decref(query->devices);
     json_decref(query->selected);
+    json_decref(query->explanation);
     json_decref(query->hints);
     return code;
 }
@@ -347,7 +354,7 @@ int main(int argc, char **argv)
         enum child_task child = strcmp(task, "try") == 0    ? CHILD_TRY
                                 : strcmp(task, "both") == 0 ? CHILD_BOTH
                                                             : CHILD_LIST;
-        return child_main(child, library, query.selector, query.all);
+        return child_main(child, library, query.selector, query.all, query.explain);
     }
     if (cache != CACHE_NONE)
         return tool_finish(cache_main(cache, query.json, keep));

@@ -29,11 +29,12 @@ struct query {
     const char *selector; /* --device, or NULL */
     bool json, all, explain;
     struct driver_list list;
-    json_t *opencl;    /* {"status", "detail"} */
-    json_t *platforms; /* array */
-    json_t *devices;   /* array in the order of printing: usable, unusable, host */
-    json_t *selected;  /* {"selector", "id", "index", "automatic"} or {"selector", "error"} */
-    json_t *hints;     /* array of strings */
+    json_t *opencl;      /* {"status", "detail"} */
+    json_t *platforms;   /* array */
+    json_t *devices;     /* array in the order of printing: usable, unusable, host */
+    json_t *selected;    /* {"selector", "id", "index", "automatic"} or {"selector", "error"} */
+    json_t *explanation; /* with --explain: see explain_device */
+    json_t *hints;       /* array of strings */
 };
 
 /* query_device.c: one device as JSON, every field of clayer_device_info; unknown values are null. */
@@ -50,7 +51,10 @@ enum child_task {
     CHILD_LIST, /* list and select only */
     CHILD_BOTH  /* list, try and select */
 };
-int child_main(enum child_task task, const char *library, const char *selector, bool properties);
+int child_main(enum child_task task, const char *library, const char *selector, bool properties, bool explain);
+
+/* query_explain.c, in the child: {"plans": array or why there are none, "clblast": "available" or why not}. */
+json_t *explain_device(const char *selector);
 
 /* query_probe.c: runs children side by side, each with its own view of the drivers, and reads their events. */
 struct child {
@@ -60,8 +64,9 @@ struct child {
     enum child_task task;
     const char *selector;
     bool properties;
+    bool explain;
     /* Learned. */
-    json_t *devices, *platforms, *selected, *opencl;
+    json_t *devices, *platforms, *selected, *opencl, *explanation;
     bool listed;     /* the list of devices is complete */
     bool finished;   /* everything asked for is */
     char trying[80]; /* id of the device being tried out when it ended */

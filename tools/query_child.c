@@ -82,7 +82,7 @@ static void send_selected(const char *selector)
     send_event("selected", selected);
 }
 
-int child_main(enum child_task task, const char *library, const char *selector, bool properties)
+int child_main(enum child_task task, const char *library, const char *selector, bool properties, bool explain)
 {
     const struct rlimit no_core = {0, 0}; /* a driver that crashes is expected here */
     setrlimit(RLIMIT_CORE, &no_core);
@@ -107,6 +107,8 @@ int child_main(enum child_task task, const char *library, const char *selector, 
         send_event("listed", NULL);
         if (task != CHILD_LIST)
             send_trials();
+        if (explain)
+            send_event("explanation", explain_device(selector));
     }
     send_event("end", NULL);
     _exit(0); /* not exit(): drivers that hang or crash in their destructors have done their work here */

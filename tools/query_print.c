@@ -102,6 +102,24 @@ static void print_explanation(const struct query *query)
     }
 }
 
+static void print_plans(const struct query *query)
+{
+    const json_t *plans = json_object_get(query->explanation, "plans");
+    size_t i;
+    json_t *plan;
+    printf("\nOn it, a layer would run so (BATCHxINxOUT: family:configuration, origin):\n");
+    if (json_is_string(plans))
+        printf("  not known: %s\n", json_string_value(plans));
+    json_array_foreach(plans, i, plan)
+    {
+        const char *configuration = text_of(plan, "configuration");
+        printf("  %-15s %s%s%s, %s (%s)\n", text_of(plan, "shape"), text_of(plan, "family"), *configuration ? ":" : "",
+               configuration, text_of(plan, "origin"), text_of(plan, "reason"));
+    }
+    const char *clblast = text_of(query->explanation, "clblast");
+    printf("CLBlast: %s\n", *clblast ? clblast : "not known");
+}
+
 static void print_choice(const struct query *query)
 {
     const char *selector = text_of(query->selected, "selector"), *id = text_of(query->selected, "id");
@@ -130,8 +148,10 @@ void print_query(const struct query *query)
         print_table(query);
         print_choice(query);
     }
-    if (query->explain)
+    if (query->explain) {
         print_explanation(query);
+        print_plans(query);
+    }
     if (json_array_size(query->hints) > 0)
         printf("\n");
     json_array_foreach(query->hints, i, entry) printf("note: %s\n", json_string_value(entry));

@@ -76,6 +76,8 @@ static void take_event(struct running *r, const char *line)
         json_array_append(child->devices, value);
     else if (strcmp(name, "selected") == 0)
         child->selected = json_incref(value);
+    else if (strcmp(name, "explanation") == 0)
+        child->explanation = json_incref(value);
     else if (strcmp(name, "listed") == 0)
         child->listed = true;
     else if (strcmp(name, "try") == 0)
@@ -169,7 +171,7 @@ static bool start(struct running *r)
 {
     static const char *const tasks[] = {[CHILD_TRY] = "try", [CHILD_LIST] = "list", [CHILD_BOTH] = "both"};
     struct child *child = r->child;
-    const char *arguments[10] = {"clayer-query", "--probe", tasks[child->task]};
+    const char *arguments[12] = {"clayer-query", "--probe", tasks[child->task]};
     int count = 3;
     if (child->library) {
         arguments[count++] = "--probe-library";
@@ -181,6 +183,8 @@ static bool start(struct running *r)
     }
     if (child->properties)
         arguments[count++] = "--all";
+    if (child->explain)
+        arguments[count++] = "--explain";
 
     int events[2], errors[2];
     if (pipe2(events, O_CLOEXEC) != 0)
@@ -346,4 +350,5 @@ void release_child(struct child *child)
     json_decref(child->platforms);
     json_decref(child->selected);
     json_decref(child->opencl);
+    json_decref(child->explanation);
 }
