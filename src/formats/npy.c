@@ -145,7 +145,7 @@ clayer_status clayer_npy_read_i64(const clayer_npy *npy, size_t first, size_t co
     REQUIRE(npy != NULL);
     TRY(check_range(npy, first, count));
     REQUIRE(destination != NULL || count == 0 || npy->header.columns == 0);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && npy->header.columns > 0; i++) {
         struct elements elements = row_elements(npy, first + i);
         size_t good = elements_to_i64(&elements, destination + i * elements.count);
         if (good < elements.count)
