@@ -1,5 +1,6 @@
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "linear.h"
 #include "model.h"
 
@@ -113,23 +114,27 @@ static clayer_status grow(clayer_model *m, size_t batch)
     return CLAYER_OK;
 }
 
+/* Whether the calling thread reaches all weights and the buffers between. */
+static bool host_can_run(const clayer_model *m)
+{
+    bool can = m->context->opencl->shared_memory;
+    for (size_t i = 0; i < m->count; i++)
+        can = can && m->layers[i].linear->shape.host;
+    return can;
+}
+
 /* One side for the whole chain: the calling thread when every layer can run there and the work is small. */
 static enum where choose_side(const clayer_model *m, size_t batch)
 {
     if (!m->context->opencl)
         return RUN_ANYWHERE;
     double flops = 0;
-    bool host = m->context->info.type == CLAYER_DEVICE_CPU && m->context->opencl->shared_memory;
-    bool forced = false;
     for (size_t i = 0; i < m->count; i++) {
-        const clayer_linear *linear = m->layers[i].linear;
-        flops += linear_flops(linear, batch);
-        host = host && linear->shape.host;
-        forced = forced || linear->request.family;
+        flops += linear_flops(m->layers[i].linear, batch);
+        if (m->layers[i].linear->request.family)
+            return RUN_ANYWHERE;
     }
-    if (forced)
-        return RUN_ANYWHERE;
-    return host && plan_small(&m->context->target, flops) ? RUN_ON_HOST : RUN_ON_DEVICE;
+    return m->host_only || (host_can_run(m) && plan_small(&m->context->target, flops)) ? RUN_ON_HOST : RUN_ON_DEVICE;
 }
 
 static struct operand between(const clayer_model *m, size_t index, size_t ld)
@@ -138,12 +143,10 @@ static struct operand between(const clayer_model *m, size_t index, size_t ld)
     return (struct operand){.buffer = &buffer->area, .host = buffer->area.host, .ld = ld};
 }
 
-static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
+static clayer_status run_layers(clayer_model *m, size_t batch, size_t plan_batch, enum where where, const float *x,
+                                size_t ldx, float *y, size_t ldy)
 {
     static const struct call_memory no_events;
-    TRY(grow(m, batch));
-    const size_t plan_batch = batch > m->plan_batch ? batch : m->plan_batch;
-    const enum where where = choose_side(m, plan_batch);
     if (where == RUN_ON_HOST && atomic_load(&m->context->opencl->pending))
         TRY(opencl_finish(m->context->opencl));
     const bool device = m->context->opencl != NULL;
@@ -158,6 +161,25 @@ static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, si
             TRY(linear_run(linear, batch, plan_batch, &in, &out, where, &no_events));
     }
     return CLAYER_OK;
+}
+
+/* Whether a device that builds no kernel leaves the work to the calling thread, from now on. */
+static bool falls_back(clayer_model *m, enum where where, clayer_status status)
+{
+    if (status != CLAYER_ERROR_BUILD || where != RUN_ON_DEVICE || !host_can_run(m))
+        return false;
+    log_write(CLAYER_LOG_WARN, "%s builds no kernel; the calling thread does this model's work", m->context->info.name);
+    m->host_only = true;
+    return true;
+}
+
+static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
+{
+    TRY(grow(m, batch));
+    const size_t plan_batch = batch > m->plan_batch ? batch : m->plan_batch;
+    const enum where where = choose_side(m, plan_batch);
+    const clayer_status status = run_layers(m, batch, plan_batch, where, x, ldx, y, ldy);
+    return falls_back(m, where, status) ? run_layers(m, batch, plan_batch, RUN_ON_HOST, x, ldx, y, ldy) : status;
 }
 
 clayer_status clayer_model_forward(clayer_model *model, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
@@ -200,6 +222,8 @@ clayer_status clayer_model_prepare(clayer_model *model, size_t batch)
     const enum where where = choose_side(model, batch);
     for (size_t i = 0; i < model->count && status == CLAYER_OK; i++)
         status = linear_prepare(model->layers[i].linear, batch, where);
+    if (falls_back(model, where, status))
+        status = CLAYER_OK;
     pthread_mutex_unlock(&model->lock);
     return status;
 }

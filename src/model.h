@@ -17,6 +17,7 @@ struct clayer_model {
     size_t count;
     pthread_mutex_t lock;      /* one call at a time: the buffers between layers are shared */
     clayer_buffer *between[2]; /* NULL until needed */
+    bool host_only;            /* the device's compiler builds nothing: the calling thread does the work */
     size_t plan_batch;         /* smaller calls have the plan for this many rows */
 };
 
