@@ -92,13 +92,13 @@ static int check_columns(const struct run *run)
 {
     const struct run_options *o = &run->options;
     if (clayer_rows_columns(run->input) != run->in_features)
-        return tool_failed("%s has %zu columns; %s takes rows of %zu", o->input, clayer_rows_columns(run->input),
+        return tool_failed("%s has rows of %zu; %s takes rows of %zu", o->input, clayer_rows_columns(run->input),
                            o->model, run->in_features);
     if (run->labels && clayer_rows_columns(run->labels) != 1)
         return tool_failed("%s has %zu columns; labels are one column of class numbers", o->labels,
                            clayer_rows_columns(run->labels));
     if (run->reference && clayer_rows_columns(run->reference) != run->out_features)
-        return tool_failed("%s has %zu columns; %s gives rows of %zu", o->reference,
+        return tool_failed("%s has rows of %zu; %s gives rows of %zu", o->reference,
                            clayer_rows_columns(run->reference), o->model, run->out_features);
     if ((o->argmax || o->labels) && run->out_features == 0)
         return tool_failed("%s gives rows of 0 columns, which have no largest value", o->model);

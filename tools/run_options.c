@@ -2,6 +2,7 @@
 
 #include <clayer/version.h>
 #include <string.h>
+#include <strings.h>
 
 /* Sharding by an array job needs few; a limit keeps products far from overflow. */
 #define MOST_SHARDS 1000000
@@ -70,6 +71,13 @@ static int read_shard(const char *text, struct run_options *o)
     return code ? code : tool_size("--shard, before the slash:", part, 1, o->shards, &o->shard);
 }
 
+/* As the library tells a format by its name, known before anything is loaded. */
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), n = strlen(end);
+    return length >= n && strcasecmp(text + length - n, end) == 0;
+}
+
 /* What one option needs of another, and defaults that follow from others. */
 static int complete(struct run_options *o)
 {
@@ -83,6 +91,8 @@ static int complete(struct run_options *o)
         return tool_usage("--output-format needs --output");
     if (o->output && strcmp(o->output, "-") == 0 && o->output_format == CLAYER_ROWS_AUTO)
         o->output_format = CLAYER_ROWS_CSV;
+    if (o->output && o->output_format == CLAYER_ROWS_AUTO && !ends_in(o->output, ".npy") && !ends_in(o->output, ".csv"))
+        return tool_usage("--output '%.200s': end the name in .npy or .csv, or say --output-format", o->output);
     const char *const tables[] = {o->input, o->labels, o->reference};
     int from_stdin = 0;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

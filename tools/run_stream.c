@@ -215,7 +215,7 @@ static void show_progress(const struct run_stream *s, size_t rows, double start,
 static void compute_batches(struct ring *ring, double start)
 {
     const struct run_stream *s = ring->stream;
-    double shown = start;
+    double shown = 0; /* the first batch shows at once */
     size_t rows = 0;
     for (size_t i = 0;; i = (i + 1) % SLOTS) {
         struct slot *slot = &ring->slots[i];
