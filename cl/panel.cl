@@ -49,7 +49,7 @@ __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global c
     for (int r = 0; r < ROWS; r++)
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
-            sum[r][v] = (VEC)(0.0f);
+            sum[r][v] = (VEC)(ACC_ZERO);
 
 #pragma nounroll
     for (ulong k = 0; k < in_features; k++) {

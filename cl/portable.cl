@@ -19,7 +19,7 @@ __kernel void portable(__global const x_t *x, ulong x_offset, ulong x_row, ulong
         return;
     __global const x_t *row = x + x_offset + m * x_row;
     __global const w_t *column = weights + (n / PANEL) * in_features * PANEL + n % PANEL;
-    acc_t sum = 0.0f;
+    acc_t sum = ACC_ZERO;
     for (ulong k = 0; k < in_features; k++)
         sum = fma(X_READ(row + k * x_col), W_READ(column + k * PANEL), sum);
     Y_WRITE(y + y_offset + m * y_row + n * y_col, EPILOGUE(sum, W_READ(bias + n), kind, alpha, beta));

@@ -11,7 +11,7 @@ __kernel void reduce(__global const acc_t *partial, ulong splits, __global const
     const ulong m = get_global_id(1);
     if (n >= out_features || m >= batch)
         return;
-    acc_t sum = 0.0f;
+    acc_t sum = ACC_ZERO;
     for (ulong s = 0; s < splits; s++)
         sum += partial[(s * batch + m) * out_features + n];
     Y_WRITE(y + y_offset + m * ldy + n, EPILOGUE(sum, W_READ(bias + n), kind, alpha, beta));

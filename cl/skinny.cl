@@ -39,7 +39,7 @@ skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *wei
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         rows[r] = x + x_offset + min(m0 + r, batch - 1) * ldx;
-        sum[r] = (acc4_t)(0.0f);
+        sum[r] = (acc4_t)(ACC_ZERO);
     }
     __global const w_t *w = weights + (n0 / PANEL) * in_features * PANEL + n0 % PANEL;
     /* Loads of several rows of W are under way at once; the sums keep their order. */

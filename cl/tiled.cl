@@ -112,7 +112,7 @@ tiled(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weig
     for (int i = 0; i < ITEM_M; i++)
 #pragma unroll
         for (int j = 0; j < BLOCKS; j++)
-            sum[i][j] = VEC_SET(0.0f);
+            sum[i][j] = VEC_SET(ACC_ZERO);
 
 #if LOCAL_X || LOCAL_W
     const int t = tm * THREADS_N + tn;

@@ -51,6 +51,8 @@ static bool overlap(uintptr_t a, size_t a_rows, size_t a_length, size_t a_ld, ui
     size_t a_extent, b_extent;
     if (!size_matrix(a_rows, a_length, a_ld, &a_extent) || !size_matrix(b_rows, b_length, b_ld, &b_extent))
         return true;
+    if (a_extent == 0 || b_extent == 0)
+        return false;
     if (a + a_extent <= b || b + b_extent <= a)
         return false;
     if (a_ld != b_ld)

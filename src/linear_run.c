@@ -45,7 +45,7 @@ static const struct planned *find_plan(clayer_linear *linear, const struct call_
             continue;
         /* The key holds offsets by alignment only; a family may also care how large they are. */
         if (p->plan.family->refuses(&linear->context->target, &linear->shape, call, &p->plan.configuration))
-            return NULL;
+            continue;
         linear->last = i;
         return p;
     }
@@ -54,7 +54,7 @@ static const struct planned *find_plan(clayer_linear *linear, const struct call_
 
 static void log_plan(const clayer_linear *linear, const struct call_shape *call, const struct plan *plan)
 {
-    char configuration[112];
+    char configuration[FAMILY_MAX_TEXT];
     family_print(plan->family, &plan->configuration, configuration, sizeof configuration);
     log_write(CLAYER_LOG_INFO, "plan %zux%zux%zu on %s: %s%s%s, %s (%s), weights in panels of %zu", call->batch,
               linear->shape.in_features, linear->shape.out_features, linear->context->info.name, plan->family->name,
@@ -177,7 +177,7 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
                          const struct operand *y, enum where where, const struct call_memory *events)
 {
     clayer_context *c = linear->context;
-    const bool pending = c->opencl && atomic_load(&c->opencl->pending);
+    const bool pending = c->opencl && opencl_pending(c->opencl);
     const bool forced_host = where == RUN_ON_HOST || linear->request.family == &family_host;
     struct call_shape call = {.batch = batch,
                               .ldx = x->ld,

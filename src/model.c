@@ -147,7 +147,7 @@ static clayer_status run_layers(clayer_model *m, size_t batch, size_t plan_batch
                                 size_t ldx, float *y, size_t ldy)
 {
     static const struct call_memory no_events;
-    if (where == RUN_ON_HOST && atomic_load(&m->context->opencl->pending))
+    if (where == RUN_ON_HOST && opencl_pending(m->context->opencl))
         TRY(opencl_finish(m->context->opencl));
     const bool device = m->context->opencl != NULL;
     for (size_t i = 0; i < m->count; i++) {

@@ -100,7 +100,7 @@ CLAYER_API clayer_status clayer_linear_get_info(const clayer_linear *linear, cla
 /* Which plan a forward call used, and why. */
 typedef struct clayer_plan_info {
     char family[16];         /* "portable", "panel", "clblast", "host", ... */
-    char configuration[112]; /* "rows=4,vectors=4,width=16", as CLAYER_PLAN accepts it after "family:"; may be "" */
+    char configuration[160]; /* "rows=4,vectors=4,width=16", as CLAYER_PLAN accepts it after "family:"; may be "" */
     char origin[32];         /* "forced", "record", "rule of thumb", "fallback" */
     char reason[160];        /* one line for people */
 } clayer_plan_info;

@@ -104,10 +104,10 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     if (memory->wait_count)
         TRY(opencl_barrier(context, memory->wait_count, memory->wait_list));
     cl_event done = NULL;
-    atomic_store(&context->pending, true);
     code = library->gemm(layout, x_transpose, w_transpose, m, n, k, 1.0f, memory->x, call->x_offset, call->ldx,
                          layer->plain.memory, 0, k, 0.0f, memory->y, call->y_offset, call->ldy, &context->queue, &done,
                          temporary ? layer->workspace.memory : NULL);
+    opencl_enqueued(context); /* a part of it, perhaps, even where it fails */
     if (code != CLBlastSuccess)
         return clblast_fail(code, "CLBlastSgemmWithTempBuffer", text);
     const clayer_status status = enqueue_epilogue(context, shape, layer, call, memory, executable, done);

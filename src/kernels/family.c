@@ -40,7 +40,7 @@ void family_options(const struct family *family, const struct layer_shape *shape
 {
     int used =
         snprintf(text, size, "-cl-std=CL1.2 -DX_TYPE=0 -DW_TYPE=0 -DY_TYPE=0 -DACC_TYPE=0 -DPANEL=%d -DACTIVATION=%d",
-                 (int)shape->panel, (int)shape->activation.kind);
+                 (int)shape->panel, shape->any_activation ? -1 : (int)shape->activation.kind);
     for (int i = 0; family && i < family->parameter_count; i++) {
         const struct parameter *p = &family->parameters[i];
         char macro[32];

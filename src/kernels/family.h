@@ -13,6 +13,7 @@
 
 #define FAMILY_MAX_PARAMETERS 12
 #define FAMILY_MAX_VALUES 16
+#define FAMILY_MAX_TEXT 160 /* of a configuration as text, the terminator included */
 
 /* One point of a family's parameter space: values in the order of its parameters. */
 struct configuration {
@@ -38,6 +39,7 @@ struct layer_shape {
     size_t in_features, out_features;
     size_t panel; /* columns in a panel of packed W */
     struct activation activation;
+    bool any_activation; /* kernels choose the activation at run time: one program for all, for tests */
     bool has_bias;
     bool plain; /* a plain (out, in) copy of W is kept on the device */
     bool host;  /* the calling thread can read the packed weights */

@@ -78,7 +78,7 @@ static void suggest(const struct target *target, const struct layer_shape *shape
     value[SPLITS] = 1;
     /* Narrow outputs and small batches waste less with smaller tiles; a GPU wants a few groups for each compute unit.
      */
-    while (value[THREADS_N] > 4 && (size_t)(value[THREADS_N] * value[ITEM_N]) > shape->panel)
+    while (value[THREADS_N] > 4 && shape->panel % (size_t)(value[THREADS_N] * value[ITEM_N]) != 0)
         value[THREADS_N] /= 2;
     while (value[ITEM_M] > 1 && (size_t)(value[THREADS_M] * value[ITEM_M]) >= 2 * call->batch)
         value[ITEM_M] /= 2;

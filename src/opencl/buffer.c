@@ -38,7 +38,7 @@ void opencl_buffer_destroy(struct opencl_context *c, struct opencl_buffer *buffe
 {
     if (buffer->memory && !opencl_forked()) {
         /* Work in flight may still use memory that the host is about to free. */
-        if (buffer->host && atomic_load(&c->pending))
+        if (buffer->host && opencl_pending(c))
             opencl_finish(c);
         c->api->clReleaseMemObject(buffer->memory);
     }
@@ -51,7 +51,7 @@ static clayer_status settle(struct opencl_context *c)
 {
     if (opencl_forked())
         return FAIL(CLAYER_ERROR_FORKED, "this process was forked after OpenCL had started");
-    return atomic_load(&c->pending) ? opencl_finish(c) : CLAYER_OK;
+    return opencl_pending(c) ? opencl_finish(c) : CLAYER_OK;
 }
 
 static void copy_rows(char *target, size_t target_pitch, const char *source, size_t source_pitch, size_t row_bytes,

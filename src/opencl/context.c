@@ -83,7 +83,7 @@ void opencl_context_destroy(struct opencl_context **context)
         return;
     *context = NULL;
     /* PoCL compiles at the first launch, on a thread of its own; a process that ends meanwhile may crash in there. */
-    if (atomic_load(&c->pending) && !opencl_forked())
+    if (opencl_pending(c) && !opencl_forked())
         c->api->clFinish(c->queue);
     opencl_kernels_release(c);
     if (!opencl_forked()) {
@@ -100,8 +100,11 @@ clayer_status opencl_finish(struct opencl_context *c)
 {
     if (opencl_forked())
         return FAIL(CLAYER_ERROR_FORKED, "this process was forked after OpenCL had started");
-    atomic_store(&c->pending, false);
+    const size_t enqueued = atomic_load(&c->enqueued);
     CL_TRY(c->api->clFinish(c->queue));
+    size_t finished = atomic_load(&c->finished);
+    while (finished < enqueued && !atomic_compare_exchange_weak(&c->finished, &finished, enqueued))
+        ;
     return CLAYER_OK;
 }
 

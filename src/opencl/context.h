@@ -21,7 +21,9 @@ struct opencl_context {
     /* A CPU device whose buffers with CL_MEM_USE_HOST_PTR are the host's own memory (tested when the context is made):
      * the host may read and write them whenever nothing is pending. */
     bool shared_memory;
-    atomic_bool pending;  /* something was enqueued since the last wait */
+    /* Enqueued so far, and how much of it a wait has seen done. Two counts and no flag: a flag cleared before the wait
+     * would tell another thread too early that nothing is pending, one cleared after it might hide newer work. */
+    atomic_size_t enqueued, finished;
     pthread_mutex_t lock; /* recursive; held while kernel arguments are set and a call's kernels are enqueued */
     struct opencl_kernel *kernels; /* built so far; under the lock */
 };
@@ -32,6 +34,18 @@ clayer_status opencl_context_create(const struct opencl_device *device, struct o
 clayer_status opencl_context_adopt(cl_context context, cl_device_id device, cl_command_queue queue,
                                    struct opencl_context **adopted);
 void opencl_context_destroy(struct opencl_context **context);
+
+/* Says that something was enqueued; after the call that did it. */
+static inline void opencl_enqueued(struct opencl_context *context)
+{
+    atomic_fetch_add(&context->enqueued, 1);
+}
+
+/* Whether something may still run that was enqueued before. */
+static inline bool opencl_pending(struct opencl_context *context)
+{
+    return atomic_load(&context->finished) != atomic_load(&context->enqueued);
+}
 
 /* Waits for everything enqueued so far. */
 clayer_status opencl_finish(struct opencl_context *context);

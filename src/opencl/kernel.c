@@ -102,7 +102,7 @@ clayer_status opencl_launch(struct opencl_context *c, const struct opencl_kernel
     if (code != CL_SUCCESS)
         return CL_FAIL(code, "clEnqueueNDRangeKernel", "%s over %zux%zu in groups of %zux%zu", k->identity, rounded[0],
                        rounded[1], local[0], local[1]);
-    atomic_store(&c->pending, true);
+    opencl_enqueued(c);
     return CLAYER_OK;
 }
 

@@ -93,19 +93,20 @@ unsigned plan_bit(const struct family *family)
 clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                           const struct plan_request *request, unsigned excluded, struct plan *plan)
 {
-    /* Without in_features there is nothing to multiply, and CLBlast refuses it: any family's answer is act(b). */
-    if (request->family && shape->in_features > 0) {
+    if (request->family) {
         plan->family = request->family;
         plan->origin = PLAN_FORCED;
         memset(&plan->configuration, 0, sizeof plan->configuration);
         plan->family->suggest(target, shape, call, &plan->configuration);
         TRY(family_parse(plan->family, request->configuration, &plan->configuration));
         const char *reason = plan->family->refuses(target, shape, call, &plan->configuration);
-        if (reason)
+        /* Without in_features there is nothing to multiply, which CLBlast refuses: any family's answer is act(b). */
+        if (reason && shape->in_features > 0)
             return FAIL(CLAYER_ERROR_UNSUPPORTED, "the forced plan %s%s%s cannot run here: %s", plan->family->name,
                         *request->configuration ? ":" : "", request->configuration, reason);
         snprintf(plan->reason, sizeof plan->reason, "forced by the caller or CLAYER_PLAN");
-        return CLAYER_OK;
+        if (!reason)
+            return CLAYER_OK;
     }
     const struct family *order[RANK_MAX];
     const char *why, *first = NULL;

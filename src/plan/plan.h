@@ -16,8 +16,8 @@ struct plan {
 
 /* A plan that a caller forced: "panel", or "panel:rows=4,vectors=4" with the rest by the rule of thumb. */
 struct plan_request {
-    const struct family *family; /* NULL: nothing is forced */
-    char configuration[112];     /* what stood after the colon */
+    const struct family *family;         /* NULL: nothing is forced */
+    char configuration[FAMILY_MAX_TEXT]; /* what stood after the colon */
 };
 
 /* Reads such a text; NULL, "" and "auto" force nothing. INVALID_ARGUMENT names the families or parameters there are. */

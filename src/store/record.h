@@ -31,7 +31,7 @@ struct record_layer {
 struct record {
     struct record_layer layer;
     char family[16];
-    char configuration[112]; /* as family_print writes it */
+    char configuration[160]; /* as family_print writes it */
     /* How it was measured, in seconds a call; kept as whole nanoseconds. */
     double seconds, spread; /* median, and the distance of the quartiles */
     double default_seconds; /* the rule of thumb's plan in the same run; 0 unknown */
