@@ -17,10 +17,11 @@ struct options {
     size_t shape_count;
     bool peer[PEER_COUNT];
     bool peers_given; /* by --peers: then a missing one is an error */
+    bool no_roofline;
     size_t rounds;
     double time_limit; /* seconds; 0: none */
     double sample_seconds;
-    const char *tuned, *json;
+    const char *tuned, *json, *report;
     clayer_device_info device;
 };
 
@@ -106,5 +107,6 @@ size_t targets_judge(const struct session *session, struct target targets[MAX_TA
 void table_print(const struct session *session);
 /* False after an error line. */
 bool json_write(const struct session *session, const char *path);
+bool report_write(const struct session *session, const char *path);
 
 #endif

@@ -26,8 +26,10 @@ static const char help[] =
     "  --rounds N             samples of each peer, taken in turn; default 5\n"
     "  --time-limit S         ends after S seconds with what was measured by then\n"
     "  --cold                 weights from memory: several copies, taken in turn, larger than the last-level cache\n"
+    "  --no-roofline          does not measure what the device can do, which takes some seconds\n"
     "  --clblast-tuned PATH   lets CLBlast use the results of its own tuners: their JSON file, or a folder of them\n"
     "  --json FILE            writes the results as JSON (schema clayer-bench/1)\n"
+    "  --report FILE.html     writes a page with charts\n"
     "  -h, --help             prints this\n"
     "  -V, --version          prints the version\n"
     "\n"
@@ -47,8 +49,10 @@ static const struct option long_options[] = {
     {"rounds", required_argument, NULL, 'r'},
     {"time-limit", required_argument, NULL, 't'},
     {"cold", no_argument, NULL, 'c'},
+    {"no-roofline", no_argument, NULL, 'n'},
     {"clblast-tuned", required_argument, NULL, 'u'},
     {"json", required_argument, NULL, 'j'},
+    {"report", required_argument, NULL, 'R'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
@@ -180,11 +184,17 @@ static int read_options(int argc, char **argv, struct options *options)
         case 'c':
             cold = true;
             break;
+        case 'n':
+            options->no_roofline = true;
+            break;
         case 'u':
             options->tuned = optarg;
             break;
         case 'j':
             options->json = optarg;
+            break;
+        case 'R':
+            options->report = optarg;
             break;
         case 'h':
             fputs(help, stdout);
@@ -248,7 +258,8 @@ int main(int argc, char **argv)
         if (session_run(&session)) {
             table_print(&session);
             code = tool_finish(0);
-            bool written = !options.json || json_write(&session, options.json);
+            bool written = (!options.json || json_write(&session, options.json)) &&
+                           (!options.report || report_write(&session, options.report));
             int wrong = verdict(&session);
             code = code || !written ? EXIT_CODE_FAILED : wrong;
         } else {

@@ -28,10 +28,10 @@ struct peer {
     const char *name;
     bool (*open)(const struct setup *setup);
     bool (*prepare)(const struct problem *problem, struct peer_info *info);
-    bool (*poison)(size_t copy);                              /* fills that copy's y with NaN */
-    bool (*call)(size_t copy);                                /* one whole call, complete on return */
-    bool (*enqueue)(size_t copy);                             /* NULL where nothing can be left in flight */
-    bool (*wait)(void);                                       /* for all that was enqueued */
+    bool (*poison)(size_t copy);  /* fills that copy's y with NaN, or what else no result is */
+    bool (*call)(size_t copy);    /* one whole call, complete on return */
+    bool (*enqueue)(size_t copy); /* NULL where nothing can be left in flight */
+    bool (*wait)(void);           /* for all that was enqueued */
     bool (*host_call)(size_t copy, const float *x, float *y); /* a call on host memory, NULL where `call` is that */
     bool (*read)(size_t copy, float *y);
     bool (*describe)(struct peer_info *info); /* after the first calls; NULL: prepare said everything */

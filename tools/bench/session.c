@@ -216,15 +216,20 @@ static void summarise(struct result *result)
     result->host_median = median(result->host.seconds, result->host.count);
 }
 
-/* How long a sample may take so that the shapes that are left fit into the time that is left. */
+/* The time that one row may take so that the shapes that are left fit into the time that is left. */
+static double row_share(const struct session *session)
+{
+    double left = deadline(session) - clock_now();
+    return left / (double)(session->options->shape_count - (session->row_count - 1));
+}
+
 static double sample_seconds(const struct session *session, size_t active)
 {
     const struct options *options = session->options;
     enum { FIGURES = 3 };
-    double left = deadline(session) - clock_now();
-    if (isinf(left))
+    double share = row_share(session) / 2;
+    if (isinf(share))
         return options->sample_seconds;
-    double share = left / (double)(options->shape_count - session->row_count + 1) * 0.5;
     double seconds = share / (double)(options->rounds * active * FIGURES);
     return seconds > options->sample_seconds ? options->sample_seconds : seconds < 0.002 ? 0.002 : seconds;
 }
@@ -234,6 +239,7 @@ static void measure_row(struct session *session, struct process processes[PEER_C
     enum { LEAST_ROUNDS = 2 };
     const double most_seconds = 2; /* of sampling, for a peer whose calls are slow, once it has LEAST_ROUNDS */
     double spent[PEER_COUNT] = {0};
+    double row_end = clock_now() + row_share(session);
     size_t active = 0;
     for (enum peer_id peer = 0; peer < PEER_COUNT && !session->out_of_time; peer++) {
         if (!session->options->peer[peer] || *session->missing[peer])
@@ -245,6 +251,8 @@ static void measure_row(struct session *session, struct process processes[PEER_C
         active += row->result[peer].verified;
     }
     for (size_t round = 0; round < session->options->rounds && active > 0; round++) {
+        if (round > 0 && clock_now() > row_end)
+            break;
         double seconds = sample_seconds(session, active);
         for (size_t turn = 0; turn < PEER_COUNT && !session->out_of_time; turn++) {
             enum peer_id peer = (enum peer_id)((turn + round) % PEER_COUNT);
@@ -277,7 +285,8 @@ bool session_run(struct session *session)
     session->rows = calloc(options->shape_count, sizeof *session->rows);
     if (!session->rows)
         return false;
-    measure_roofline(session);
+    if (!options->no_roofline)
+        measure_roofline(session);
     for (size_t i = 0; i < options->shape_count; i++) {
         session->out_of_time = session->out_of_time || clock_now() >= deadline(session);
         if (session->out_of_time)

@@ -63,7 +63,7 @@ static void print_roofline(const struct session *session)
 {
     const struct roofline *roofline = &session->roofline;
     if (!roofline->known) {
-        printf("roofline: not measured: %s\n", roofline->error);
+        printf("roofline: not measured%s%s\n", *roofline->error ? ": " : "", roofline->error);
         return;
     }
     size_t last = roofline->points - 1;
