@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,49 @@ clayer_status file_open_read(const char *path, int *fd, struct stat *info)
     }
     *fd = opened;
     return CLAYER_OK;
+}
+
+static clayer_status read_open(int fd, const char *path, size_t limit, char **data, size_t *size, struct stat *info)
+{
+    if (fstat(fd, info) != 0)
+        return FAIL(CLAYER_ERROR_IO, "cannot examine %s: %s", path, strerror(errno));
+    if (!S_ISREG(info->st_mode))
+        return FAIL(CLAYER_ERROR_IO, "%s is not a regular file", path);
+    if ((uintmax_t)info->st_size > limit)
+        return FAIL(CLAYER_ERROR_TOO_LARGE, "%s has %jd bytes, more than the %zu accepted", path,
+                    (intmax_t)info->st_size, limit);
+    const size_t expected = (size_t)info->st_size;
+    char *bytes = malloc(expected + 1);
+    if (!bytes)
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for the %zu bytes of %s", expected, path);
+    size_t used = 0;
+    while (used < expected) {
+        const ssize_t got = read(fd, bytes + used, expected - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            const int reason = errno;
+            free(bytes);
+            return FAIL(CLAYER_ERROR_IO, "cannot read %s: %s", path, strerror(reason));
+        }
+        if (got == 0)
+            break; /* somebody cut it meanwhile */
+        used += (size_t)got;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    return CLAYER_OK;
+}
+
+clayer_status file_read_whole(const char *path, size_t limit, char **data, size_t *size, struct stat *info)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return FAIL(CLAYER_ERROR_IO, "cannot open %s: %s", path, strerror(errno));
+    const clayer_status status = read_open(fd, path, limit, data, size, info);
+    close(fd);
+    return status;
 }
 
 /* write(), but beyond the process's limit for files (ulimit -f) an EFBIG like any other failure: the signal that comes
