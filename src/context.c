@@ -2,6 +2,7 @@
 #include "device.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "store/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ clayer_status clayer_context_create(const clayer_context_params *params, clayer_
     if (!c)
         return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a context");
     atomic_init(&c->references, 1);
+    pthread_mutex_init(&c->store_lock, NULL);
     TRY_GOTO(plan_parse(plan, &c->request));
     struct device_choice choice;
     TRY_GOTO(device_choose(params->device, &choice));
@@ -69,6 +71,8 @@ void context_release(clayer_context *c)
         opencl_buffer_destroy(c->opencl, &c->stage_y);
         opencl_context_destroy(&c->opencl);
     }
+    store_close(&c->store);
+    pthread_mutex_destroy(&c->store_lock);
     free(c);
 }
 
@@ -102,4 +106,15 @@ clayer_status context_stage(clayer_context *context, struct opencl_buffer *stage
     opencl_buffer_destroy(context->opencl, stage);
     *stage = larger;
     return CLAYER_OK;
+}
+
+struct store *context_store(clayer_context *context)
+{
+    if (!context->opencl)
+        return NULL;
+    pthread_mutex_lock(&context->store_lock);
+    if (!context->store && store_open(&context->info, &context->store) != CLAYER_OK)
+        log_write(CLAYER_LOG_WARN, "no tuning records are used: %s", clayer_last_error());
+    pthread_mutex_unlock(&context->store_lock);
+    return context->store;
 }

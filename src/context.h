@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include <clayer/context.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct clayer_context {
@@ -13,12 +14,18 @@ struct clayer_context {
     struct opencl_context *opencl; /* NULL on the host device */
     struct target target;
     struct plan_request request; /* a plan forced for every layer */
+    pthread_mutex_t store_lock;  /* guards opening it */
+    struct store *store;         /* NULL before the first plan */
     /* Staging for calls on host memory; grown on demand and used under the OpenCL context's lock. */
     struct opencl_buffer stage_x, stage_y;
 };
 
 clayer_context *context_retain(clayer_context *context);
 void context_release(clayer_context *context);
+
+/* The tuning records for this device, read from disk at the first call. NULL on the host device, which has one plan,
+ * and where memory is out. */
+struct store *context_store(clayer_context *context);
 
 /* Makes a staging buffer at least this large. */
 clayer_status context_stage(clayer_context *context, struct opencl_buffer *stage, size_t bytes);

@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "host/packed.h"
+#include "plan/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,15 @@ static clayer_status write_bias(clayer_linear *l, const float *bias)
     return status;
 }
 
+/* Whether a record wants CLBlast for such a layer, which needs the plain copy of W. */
+static bool named_clblast(clayer_context *context, const struct layer_shape *shape)
+{
+    struct store *store = context->target.clblast ? context_store(context) : NULL;
+    struct record_layer layer;
+    plan_record_layer(shape, &(struct call_shape){.batch = 1}, &layer);
+    return store && store_names_family(store, &layer, family_clblast->name);
+}
+
 clayer_status clayer_linear_create(clayer_context *context, const clayer_linear_params *params, clayer_linear **linear)
 {
     REQUIRE(context != NULL && params != NULL && linear != NULL);
@@ -166,8 +176,9 @@ clayer_status clayer_linear_create(clayer_context *context, const clayer_linear_
     l->context = context_retain(context);
     l->request = request;
     l->shape = shape;
-    l->shape.plain =
-        context->opencl && !empty && (params->keep_weight || (request.family && request.family == family_clblast));
+    l->shape.plain = context->opencl && !empty &&
+                     (params->keep_weight ||
+                      (request.family ? request.family == family_clblast : named_clblast(context, &l->shape)));
     TRY_GOTO(allocate(l, request.family == &family_host));
     if (!empty)
         TRY_GOTO(write_weights(l, params->weight, out_stride, in_stride));
@@ -266,7 +277,7 @@ clayer_status clayer_linear_last_plan(const clayer_linear *linear, clayer_plan_i
         const struct plan *plan = &l->plans[l->last].plan;
         snprintf(info->family, sizeof info->family, "%s", plan->family->name);
         family_print(plan->family, &plan->configuration, info->configuration, sizeof info->configuration);
-        snprintf(info->origin, sizeof info->origin, "%s", plan_origin_string(plan->origin));
+        plan_origin_print(plan, info->origin, sizeof info->origin);
         snprintf(info->reason, sizeof info->reason, "%s", plan->reason);
     }
     pthread_mutex_unlock(&l->plans_lock);

@@ -4,6 +4,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "store/store.h"
 
 #include <string.h>
 
@@ -54,27 +55,33 @@ static const struct planned *find_plan(clayer_linear *linear, const struct call_
 
 static void log_plan(const clayer_linear *linear, const struct call_shape *call, const struct plan *plan)
 {
-    char configuration[FAMILY_MAX_TEXT];
+    char configuration[FAMILY_MAX_TEXT], origin[64];
     family_print(plan->family, &plan->configuration, configuration, sizeof configuration);
+    plan_origin_print(plan, origin, sizeof origin);
     log_write(CLAYER_LOG_INFO, "plan %zux%zux%zu on %s: %s%s%s, %s (%s), weights in panels of %zu", call->batch,
               linear->shape.in_features, linear->shape.out_features, linear->context->info.name, plan->family->name,
-              *configuration ? ":" : "", configuration, plan_origin_string(plan->origin), plan->reason,
-              linear->shape.panel);
+              *configuration ? ":" : "", configuration, origin, plan->reason, linear->shape.panel);
 }
 
 /* Chooses a plan and builds its kernels. An automatic plan whose kernels a driver cannot build gives way to the next.
  */
 static clayer_status make_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
 {
+    clayer_context *c = linear->context;
+    struct store *store = linear->request.family ? NULL : context_store(c);
     unsigned excluded = 0;
     for (;;) {
-        TRY(plan_choose(&linear->context->target, &linear->shape, call, &linear->request, excluded, &planned->plan));
+        TRY(plan_choose(&c->target, store, &linear->shape, call, &linear->request, excluded, &planned->plan));
         const struct family *family = planned->plan.family;
         planned->executable = (struct executable){.family = family, .configuration = planned->plan.configuration};
-        const clayer_status status = family->prepare(linear->context->opencl, &linear->shape, &planned->executable);
+        const clayer_status status = family->prepare(c->opencl, &linear->shape, &planned->executable);
         if (status == CLAYER_OK || planned->plan.origin == PLAN_FORCED || status == CLAYER_ERROR_FORKED)
             return status;
-        log_write(CLAYER_LOG_WARN, "family %s is passed over on %s: %s", family->name, linear->context->info.name,
+        if (planned->plan.record) { /* another configuration of the family may build */
+            store_reject(store, planned->plan.record, clayer_last_error());
+            continue;
+        }
+        log_write(CLAYER_LOG_WARN, "family %s is passed over on %s: %s", family->name, c->info.name,
                   clayer_last_error());
         excluded |= plan_bit(family);
     }

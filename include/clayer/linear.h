@@ -101,8 +101,8 @@ CLAYER_API clayer_status clayer_linear_get_info(const clayer_linear *linear, cla
 typedef struct clayer_plan_info {
     char family[16];         /* "portable", "panel", "clblast", "host", ... */
     char configuration[160]; /* "rows=4,vectors=4,width=16", as CLAYER_PLAN accepts it after "family:"; may be "" */
-    char origin[32];         /* "forced", "record", "rule of thumb", "fallback" */
-    char reason[160];        /* one line for people */
+    char origin[32];  /* "forced", "record, user store", "nearest record, built in", "rule of thumb", "fallback" */
+    char reason[160]; /* one line for people */
 } clayer_plan_info;
 
 /* The plan of the most recent forward or prepare call on this layer; family is "" before the first. */

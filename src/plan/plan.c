@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 #include "base/error.h"
+#include "plan/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 /* Up to this batch a GPU is bound by reading the weights once, and a tile of 16 rows or more would mostly idle. */
 #define SKINNY_BATCH 16
 
-const char *plan_origin_string(enum plan_origin origin)
+void plan_origin_print(const struct plan *plan, char *text, size_t size)
 {
-    static const char *const names[] = {"forced", "record", "rule of thumb", "fallback"};
-    return names[origin];
+    static const char *const names[] = {"forced", "record", "nearest record", "rule of thumb", "fallback"};
+    snprintf(text, size, "%s%s%s", names[plan->origin], plan->source ? ", " : "", plan->source ? plan->source : "");
 }
 
 clayer_status plan_parse(const char *text, struct plan_request *request)
@@ -90,9 +91,12 @@ unsigned plan_bit(const struct family *family)
     return 0;
 }
 
-clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
-                          const struct plan_request *request, unsigned excluded, struct plan *plan)
+clayer_status plan_choose(const struct target *target, struct store *store, const struct layer_shape *shape,
+                          const struct call_shape *call, const struct plan_request *request, unsigned excluded,
+                          struct plan *plan)
 {
+    plan->record = NULL;
+    plan->source = NULL;
     if (request->family) {
         plan->family = request->family;
         plan->origin = PLAN_FORCED;
@@ -108,6 +112,8 @@ clayer_status plan_choose(const struct target *target, const struct layer_shape 
         if (!reason)
             return CLAYER_OK;
     }
+    if (store && plan_from_record(target, store, shape, call, excluded, plan))
+        return CLAYER_OK;
     const struct family *order[RANK_MAX];
     const char *why, *first = NULL;
     const size_t count = rank(target, shape, call, order, &why);

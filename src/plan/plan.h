@@ -1,17 +1,21 @@
-/* Which family and configuration runs a call, and why. Asks the families and (later) the store; knows no device itself.
- */
+/* Which family and configuration runs a call, and why. Asks the store and the families; knows no device itself. */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
 
 #include "kernels/family.h"
 
-enum plan_origin { PLAN_FORCED, PLAN_RECORD, PLAN_RULE, PLAN_FALLBACK };
+struct record;
+struct store;
+
+enum plan_origin { PLAN_FORCED, PLAN_RECORD, PLAN_NEAREST_RECORD, PLAN_RULE, PLAN_FALLBACK };
 
 struct plan {
     const struct family *family;
     struct configuration configuration;
     enum plan_origin origin;
-    char reason[160]; /* one line for people */
+    const struct record *record; /* of the store, or NULL */
+    const char *source;          /* where the record came from, as store_origin_string says */
+    char reason[160];            /* one line for people */
 };
 
 /* A plan that a caller forced: "panel", or "panel:rows=4,vectors=4" with the rest by the rule of thumb. */
@@ -24,10 +28,12 @@ struct plan_request {
 clayer_status plan_parse(const char *text, struct plan_request *request);
 
 /* Chooses among the families that are not excluded (bit i stands for families[i]; for those whose kernels did not
- * build). A forced plan that cannot run is UNSUPPORTED with its reason; an automatic choice gives way down to portable,
- * or host on the host device, and never fails for a legal call. */
-clayer_status plan_choose(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
-                          const struct plan_request *request, unsigned excluded, struct plan *plan);
+ * build): a forced plan, else a record of the store (NULL: there is none), else the rule of thumb. A forced plan that
+ * cannot run is UNSUPPORTED with its reason; an automatic choice gives way down to portable, or host on the host
+ * device, and never fails for a legal call. */
+clayer_status plan_choose(const struct target *target, struct store *store, const struct layer_shape *shape,
+                          const struct call_shape *call, const struct plan_request *request, unsigned excluded,
+                          struct plan *plan);
 
 /* The bit of a family in `excluded`. */
 unsigned plan_bit(const struct family *family);
@@ -35,6 +41,7 @@ unsigned plan_bit(const struct family *family);
 /* Whether a call of so much work is better done by the calling thread than by waking the device's workers. */
 bool plan_small(const struct target *target, double flops);
 
-const char *plan_origin_string(enum plan_origin origin);
+/* "forced", "record, user store", "nearest record, built in", "rule of thumb", "fallback". */
+void plan_origin_print(const struct plan *plan, char *text, size_t size);
 
 #endif

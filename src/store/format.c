@@ -136,6 +136,96 @@ bool format_get_record(const json_t *object, struct record *record, uint64_t *ch
     return true;
 }
 
+/* A cursor over a line; at is NULL from the first thing on that is not as expected. */
+struct scan {
+    const char *at, *end;
+};
+
+static void skip(struct scan *s, const char *expected)
+{
+    const size_t length = strlen(expected);
+    s->at = s->at && (size_t)(s->end - s->at) >= length && memcmp(s->at, expected, length) == 0 ? s->at + length : NULL;
+}
+
+static uint64_t scan_number(struct scan *s)
+{
+    uint64_t value = 0;
+    const char *c = s->at;
+    while (c && c < s->end && *c >= '0' && *c <= '9' && c - s->at < 18)
+        value = value * 10 + (uint64_t)(*c++ - '0');
+    s->at = c == s->at || (c < s->end && *c >= '0' && *c <= '9') ? NULL : c;
+    return value;
+}
+
+/* Printable ASCII without escapes, up to the character `stop` or the quote. */
+static void scan_text(struct scan *s, char stop, char *text, size_t size)
+{
+    size_t used = 0;
+    const char *c = s->at;
+    while (c && c < s->end && *c >= ' ' && *c <= '~' && *c != '"' && *c != '\\' && *c != stop && used + 1 < size)
+        text[used++] = *c++;
+    text[used] = '\0';
+    s->at = c && c < s->end && (*c == '"' || *c == stop) ? c : NULL;
+}
+
+static void scan_field(struct scan *s, const struct field *f, struct record *record)
+{
+    void *target = (char *)record + f->offset;
+    skip(s, ", \"");
+    skip(s, f->name);
+    skip(s, "\": ");
+    switch (f->kind) {
+    case TEXT:
+        skip(s, "\"");
+        scan_text(s, '"', target, f->size);
+        skip(s, "\"");
+        break;
+    case FLAG:
+        *(bool *)target = s->at && s->at < s->end && *s->at == 't';
+        skip(s, *(bool *)target ? "true" : "false");
+        break;
+    case NANOSECONDS:
+        *(double *)target = (double)scan_number(s) * 1e-9;
+        break;
+    case COUNT: {
+        const uint64_t value = scan_number(s);
+        *(unsigned *)target = (unsigned)value;
+        if (value > UINT32_MAX)
+            s->at = NULL;
+        break;
+    }
+    }
+}
+
+bool format_scan_record(const char *line, size_t length, struct record *record, uint64_t *check)
+{
+    struct scan s = {line, line + length};
+    memset(record, 0, sizeof *record);
+    skip(&s, "{\"layer\": \"");
+    record->layer.batch = scan_number(&s);
+    skip(&s, "x");
+    record->layer.in_features = scan_number(&s);
+    skip(&s, "x");
+    record->layer.out_features = scan_number(&s);
+    skip(&s, "\", \"plan\": \"");
+    scan_text(&s, ':', record->family, sizeof record->family);
+    if (s.at && *s.at == ':') {
+        s.at++;
+        scan_text(&s, '"', record->configuration, sizeof record->configuration);
+    }
+    skip(&s, "\"");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        scan_field(&s, &fields[i], record);
+    char digits[17];
+    skip(&s, ", \"check\": \"");
+    scan_text(&s, '"', digits, sizeof digits);
+    skip(&s, "\"}");
+    if (!s.at || s.at != s.end || strspn(digits, "0123456789abcdef") != 16 || record_wrong(record))
+        return false;
+    *check = strtoull(digits, NULL, 16);
+    return true;
+}
+
 static bool get_number(const json_t *value, long *number)
 {
     *number = value ? (long)json_integer_value(value) : RECORD_ANY;

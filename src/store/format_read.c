@@ -45,19 +45,13 @@ static void drop(struct reader *r, const char *why)
     r->content->dropped++;
 }
 
-static clayer_status take_record(struct reader *r, const json_t *object)
+/* Files a record under the device that its check proves, or that the text names. */
+static clayer_status file_record(struct reader *r, const struct record *record, uint64_t check)
 {
-    struct record record;
-    uint64_t check;
-    char wrong[120];
-    if (!format_get_record(object, &record, &check, wrong, sizeof wrong)) {
-        drop(r, wrong);
-        return CLAYER_OK;
-    }
     const struct record_device *device = NULL;
-    if (r->has_device && (check ? check == record_check(&r->device, &record) : r->sure))
+    if (r->has_device && (check ? check == record_check(&r->device, record) : r->sure))
         device = &r->device;
-    else if (check && r->expected && check == record_check(r->expected, &record))
+    else if (check && r->expected && check == record_check(r->expected, record))
         device = r->expected; /* the line with the device is damaged, this one is not */
     if (!device) {
         drop(r, check ? "a record's content does not fit its check" : "a record of an unknown device");
@@ -65,7 +59,18 @@ static clayer_status take_record(struct reader *r, const json_t *object)
     }
     struct format_section *section;
     TRY(format_section(r->content, device, &section));
-    return format_append(section, &record);
+    return format_append(section, record);
+}
+
+static clayer_status take_record(struct reader *r, const json_t *object)
+{
+    struct record record;
+    uint64_t check;
+    char wrong[120];
+    if (format_get_record(object, &record, &check, wrong, sizeof wrong))
+        return file_record(r, &record, check);
+    drop(r, wrong);
+    return CLAYER_OK;
 }
 
 static clayer_status take_device(struct reader *r, const json_t *object)
@@ -128,6 +133,10 @@ static clayer_status take_line(struct reader *r, const char *line, size_t length
         r->irregular = true;
         return CLAYER_OK;
     }
+    struct record scanned;
+    uint64_t check;
+    if (record && r->depth == 2 && format_scan_record(line, length, &scanned, &check))
+        return file_record(r, &scanned, check);
     json_t *value = parse_line(line, length, record ? "" : "]}");
     clayer_status status = CLAYER_OK;
     if (record && value) {

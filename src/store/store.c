@@ -1,30 +1,14 @@
 #include "store/store.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "store/index.h"
 #include "store/layers.h"
 
 #include <clayer/version.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct entry {
-    const struct record *record;
-    enum store_origin origin;
-    bool family, stale;
-    char *rejected; /* why, on the heap; NULL: in force */
-    long order;     /* between equal keys of one origin the lowest wins */
-    float log_batch;
-};
-
-/* Entries that differ in batch, device or origin only. */
-struct run {
-    const struct record_layer *layer;
-    size_t first, count;
-    float log_in, log_out;
-};
 
 struct block {
     struct block *next;
@@ -42,10 +26,7 @@ struct store {
     bool off;
     pthread_rwlock_t lock; /* guards all that follows; blocks stay, so records outlive the lock */
     struct block *blocks;
-    struct entry *entries; /* sorted */
-    size_t count, room;
-    struct run *runs; /* sorted */
-    size_t run_count;
+    struct index index;
     long added;
     struct kernel_now kernels[KERNELS_NOW];
     size_t kernel_count;
@@ -74,83 +55,19 @@ static const char *kernel_now(struct store *store, const char *family)
     return store->kernels[i].hash;
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-    int order = record_layer_compare(&a->record->layer, &b->record->layer);
-    if (!order)
-        order = a->family - b->family;
-    if (!order)
-        order = (int)a->origin - (int)b->origin;
-    return order ? order : (a->order > b->order) - (a->order < b->order);
-}
-
-static bool same_place(const struct entry *a, const struct entry *b)
-{
-    return a->origin == b->origin && a->family == b->family &&
-           record_layer_compare(&a->record->layer, &b->record->layer) == 0;
-}
-
-static bool same_run(const struct record_layer *a, const struct record_layer *b)
-{
-    struct record_layer other = *b;
-    other.batch = a->batch;
-    return record_layer_compare(a, &other) == 0;
-}
-
-/* Sorts the entries, drops those that another one of their origin replaces, and finds the runs. */
-static clayer_status build_index(struct store *store)
-{
-    struct entry *e = store->entries;
-    size_t kept = 0;
-    if (store->count > 0)
-        qsort(e, store->count, sizeof *e, compare_entries);
-    for (size_t i = 0; i < store->count; i++) {
-        if (kept > 0 && same_place(&e[kept - 1], &e[i]))
-            free(e[i].rejected);
-        else
-            e[kept++] = e[i];
-    }
-    store->count = kept;
-    store->run_count = 0;
-    struct run *runs = realloc(store->runs, (kept + 1) * sizeof *runs);
-    if (!runs)
-        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for the index of %zu tuning records", kept);
-    store->runs = runs;
-    for (size_t i = 0; i < kept; i++) {
-        const struct record_layer *layer = &e[i].record->layer;
-        if (store->run_count == 0 || !same_run(runs[store->run_count - 1].layer, layer))
-            runs[store->run_count++] = (struct run){.layer = layer,
-                                                    .first = i,
-                                                    .log_in = log2f((float)layer->in_features),
-                                                    .log_out = log2f((float)layer->out_features)};
-        runs[store->run_count - 1].count++;
-    }
-    return CLAYER_OK;
-}
-
 static clayer_status add_entry(struct store *store, enum store_origin origin, bool family, const struct record *record)
 {
-    if (store->count == store->room) {
-        const size_t room = store->room ? 2 * store->room : 64;
-        struct entry *grown = realloc(store->entries, room * sizeof *grown);
-        if (!grown)
-            return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for %zu tuning records", room);
-        store->entries = grown;
-        store->room = room;
-    }
     store->added++;
-    store->entries[store->count++] =
-        (struct entry){.record = record,
-                       .origin = origin,
-                       .family = family,
-                       .stale = strcmp(record->driver_version, store->driver_version) != 0 ||
-                                strcmp(record->library_version, CLAYER_VERSION_STRING) != 0 ||
-                                strcmp(record->kernel_hash, kernel_now(store, record->family)) != 0,
-                       /* Of directories the first wins, of what the application gives the last. */
-                       .order = origin == STORE_API || origin == STORE_SHIPPED ? -store->added : store->added,
-                       .log_batch = log2f((float)record->layer.batch)};
-    return CLAYER_OK;
+    const struct index_entry entry = {.record = record,
+                                      .origin = origin,
+                                      .family = family,
+                                      .stale = strcmp(record->driver_version, store->driver_version) != 0 ||
+                                               strcmp(record->library_version, CLAYER_VERSION_STRING) != 0 ||
+                                               strcmp(record->kernel_hash, kernel_now(store, record->family)) != 0,
+                                      /* Of directories the first wins, of what the application gives the last. */
+                                      .order = origin == STORE_API || origin == STORE_SHIPPED ? -store->added
+                                                                                              : store->added};
+    return index_add(&store->index, &entry);
 }
 
 /* Takes a section's records over. */
@@ -185,7 +102,7 @@ clayer_status store_open(const clayer_device_info *info, struct store **store)
     s->off = layers_off();
     clayer_status status = layers_read(&s->device, receive, s);
     if (status == CLAYER_OK)
-        status = build_index(s);
+        status = index_build(&s->index);
     if (status == CLAYER_OK)
         *store = s;
     else
@@ -205,10 +122,7 @@ void store_close(struct store **store)
         free(s->blocks);
         s->blocks = next;
     }
-    for (size_t i = 0; i < s->count; i++)
-        free(s->entries[i].rejected);
-    free(s->entries);
-    free(s->runs);
+    index_free(&s->index);
     pthread_rwlock_destroy(&s->lock);
     free(s);
 }
@@ -221,10 +135,10 @@ static clayer_status add_content(struct store *store, enum store_origin origin, 
     if (store->off)
         return CLAYER_OK;
     pthread_rwlock_wrlock(&store->lock);
-    const size_t before = store->count;
+    const size_t before = store->index.count;
     clayer_status status = layers_take(content, &store->device, origin, receive, store);
-    *added = store->count - before;
-    const clayer_status indexed = build_index(store);
+    *added = store->index.count - before;
+    const clayer_status indexed = index_build(&store->index);
     pthread_rwlock_unlock(&store->lock);
     return status == CLAYER_OK ? indexed : status;
 }
@@ -263,124 +177,21 @@ clayer_status store_add_text(struct store *store, enum store_origin origin, cons
     return status;
 }
 
-struct candidate {
-    const struct entry *entry;
-    int tier; /* 0 same layer, 1 same features, 2 another layer; 3 more when measured on a relative */
-    float distance;
-};
-
-static int compare_candidates(const struct candidate *a, const struct candidate *b)
-{
-    if (a->tier != b->tier)
-        return a->tier - b->tier;
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    return (int)a->entry->origin - (int)b->entry->origin;
-}
-
-struct best {
-    struct candidate list[STORE_ANSWERS];
-    size_t count;
-};
-
-static void offer(struct best *best, const struct candidate *candidate)
-{
-    size_t place = best->count;
-    if (place == STORE_ANSWERS && compare_candidates(candidate, &best->list[place - 1]) >= 0)
-        return;
-    if (place == STORE_ANSWERS)
-        place--;
-    else
-        best->count++;
-    while (place > 0 && compare_candidates(candidate, &best->list[place - 1]) < 0) {
-        best->list[place] = best->list[place - 1];
-        place--;
-    }
-    best->list[place] = *candidate;
-}
-
-/* The first entry of a run with at least this batch. */
-static size_t find_batch(const struct store *store, const struct run *run, size_t batch)
-{
-    size_t low = run->first, high = run->first + run->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (store->entries[middle].record->layer.batch < batch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Offers the entries of a run whose batches are nearest. */
-static void offer_run(const struct store *store, const struct run *run, size_t batch, int tier, float distance,
-                      struct best *best)
-{
-    const float log_batch = log2f((float)batch);
-    size_t above = find_batch(store, run, batch), below = above;
-    const size_t end = run->first + run->count;
-    for (int i = 0; i < STORE_ANSWERS && (above < end || below > run->first); i++) {
-        const bool up = below == run->first || (above < end && store->entries[above].log_batch - log_batch <=
-                                                                   log_batch - store->entries[below - 1].log_batch);
-        const struct entry *e = &store->entries[up ? above++ : --below];
-        if (e->rejected)
-            continue;
-        offer(best, &(struct candidate){e, tier + 3 * e->family, distance + fabsf(e->log_batch - log_batch)});
-    }
-}
-
-/* How much another epilogue or alignment counts against a record, in octaves: it changes the best plan little. */
-#define OTHER_KIND 0.25f
-
 size_t store_lookup(const struct store *store, const struct record_layer *layer,
                     struct store_answer answers[STORE_ANSWERS])
 {
     struct store *s = (struct store *)store; /* only its lock changes */
-    const float log_in = log2f((float)layer->in_features), log_out = log2f((float)layer->out_features);
-    struct best best = {.count = 0};
     pthread_rwlock_rdlock(&s->lock);
-    for (size_t i = 0; i < s->run_count; i++) {
-        const struct run *run = &s->runs[i];
-        const struct record_layer *l = run->layer;
-        const int other = (l->bias != layer->bias) + (l->costly != layer->costly) + (l->aligned != layer->aligned);
-        const bool same = l->in_features == layer->in_features && l->out_features == layer->out_features;
-        const int tier = same ? other > 0 : 2;
-        const float distance =
-            same && !other ? 0
-                           : fabsf(run->log_in - log_in) + fabsf(run->log_out - log_out) + OTHER_KIND * (float)other;
-        const struct candidate *worst = best.count == STORE_ANSWERS ? &best.list[STORE_ANSWERS - 1] : NULL;
-        if (worst && (tier > worst->tier || (tier == worst->tier && distance > worst->distance)))
-            continue;
-        if (strcmp(l->types, layer->types) == 0)
-            offer_run(s, run, layer->batch, tier, distance, &best);
-    }
-    for (size_t i = 0; i < best.count; i++) {
-        const struct entry *e = best.list[i].entry;
-        answers[i] = (struct store_answer){.record = e->record,
-                                           .origin = e->origin,
-                                           .exact = record_layer_compare(&e->record->layer, layer) == 0,
-                                           .family = e->family,
-                                           .stale = e->stale,
-                                           .distance = (double)best.list[i].distance};
-    }
+    const size_t count = index_find(&s->index, layer, answers);
     pthread_rwlock_unlock(&s->lock);
-    return best.count;
+    return count;
 }
 
 bool store_names_family(const struct store *store, const struct record_layer *layer, const char *family)
 {
     struct store *s = (struct store *)store;
-    bool named = false;
     pthread_rwlock_rdlock(&s->lock);
-    for (size_t i = 0; i < s->run_count && !named; i++) {
-        const struct run *run = &s->runs[i];
-        if (run->layer->in_features != layer->in_features || run->layer->out_features != layer->out_features ||
-            strcmp(run->layer->types, layer->types) != 0)
-            continue;
-        for (size_t j = run->first; j < run->first + run->count && !named; j++)
-            named = !s->entries[j].rejected && strcmp(s->entries[j].record->family, family) == 0;
-    }
+    const bool named = index_names_family(&s->index, layer, family);
     pthread_rwlock_unlock(&s->lock);
     return named;
 }
@@ -390,8 +201,8 @@ void store_reject(struct store *store, const struct record *record, const char *
     bool fresh = false;
     enum store_origin origin = STORE_API;
     pthread_rwlock_wrlock(&store->lock);
-    for (size_t i = 0; i < store->count; i++) {
-        struct entry *e = &store->entries[i];
+    for (size_t i = 0; i < store->index.count; i++) {
+        struct index_entry *e = &store->index.entries[i];
         if (e->record == record && !e->rejected) {
             e->rejected = strdup(reason);
             origin = e->origin;
@@ -409,7 +220,7 @@ size_t store_count(const struct store *store)
 {
     struct store *s = (struct store *)store;
     pthread_rwlock_rdlock(&s->lock);
-    const size_t count = s->count;
+    const size_t count = s->index.count;
     pthread_rwlock_unlock(&s->lock);
     return count;
 }
@@ -418,14 +229,14 @@ bool store_at(const struct store *store, size_t index, struct store_item *item)
 {
     struct store *s = (struct store *)store;
     pthread_rwlock_rdlock(&s->lock);
-    const bool there = index < s->count;
+    const bool there = index < s->index.count;
     if (there) {
-        const struct entry *e = &s->entries[index];
+        const struct index_entry *e = &s->index.entries[index];
         *item = (struct store_item){
             .answer = {e->record, e->origin, true, e->family, e->stale, 0},
             .rejected = e->rejected,
-            .shadowed = index > 0 && !s->entries[index - 1].rejected &&
-                        record_layer_compare(&s->entries[index - 1].record->layer, &e->record->layer) == 0};
+            .shadowed = index > 0 && !s->index.entries[index - 1].rejected &&
+                        record_layer_compare(&s->index.entries[index - 1].record->layer, &e->record->layer) == 0};
     }
     pthread_rwlock_unlock(&s->lock);
     return there;
