@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Turns OpenCL C files into one C source: embed.py OUTPUT.c FILE.cl...
+"""Turns OpenCL C files into one C source: embed.py OUTPUT.c FILE.cl..., or writes one of them with its includes resolved:
+embed.py --flatten OUTPUT.cl FILE.cl
 
 Each file's #include "name.clh" lines are replaced by that file's text once, since a program built at run time has no
 include path. The result defines `embedded_sources` and `embedded_source_count` of src/opencl/source.h.
@@ -25,6 +26,10 @@ def quote(line):
     return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '\\n"'
 
 
+if sys.argv[1] == "--flatten":
+    with open(sys.argv[2], "w", encoding="ascii") as flat:
+        flat.writelines(flatten(sys.argv[3], set()))
+    sys.exit(0)
 output, sources = sys.argv[1], sys.argv[2:]
 with open(output, "w", encoding="ascii") as c:
     c.write('#include "opencl/source.h"\n\nconst struct embedded_source embedded_sources[] = {\n')

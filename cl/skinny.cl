@@ -19,6 +19,8 @@
 
 /* Rows of W that a work-item loads before it uses them. */
 #define AHEAD 4
+/* Rows whose sums meet in local memory together; ROWS is 1, 2 or a multiple of 4. */
+#define MEETING_ROWS (ROWS < 4 ? ROWS : 4)
 
 __kernel __attribute__((reqd_work_group_size(LANES, K_LANES, 1))) void
 skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights, __global const w_t *bias,
@@ -63,23 +65,30 @@ skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *wei
     }
 
 #if K_LANES > 1
-    __local acc4_t meeting[K_LANES * LANES * ROWS];
+    /* A few rows at a time, so that local memory does not limit how many groups a compute unit holds. */
+    __local acc4_t meeting[MEETING_ROWS * K_LANES * LANES];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        meeting[(r * K_LANES + k_lane) * LANES + lane] = sum[r];
-    for (int half_lanes = K_LANES / 2; half_lanes > 0; half_lanes /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (k_lane < half_lanes)
+    for (int first = 0; first < ROWS; first += MEETING_ROWS) {
+        if (first > 0)
+            barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                meeting[(r * K_LANES + k_lane) * LANES + lane] +=
-                    meeting[(r * K_LANES + k_lane + half_lanes) * LANES + lane];
+        for (int r = 0; r < MEETING_ROWS; r++)
+            meeting[(r * K_LANES + k_lane) * LANES + lane] = sum[first + r];
+        for (int half_lanes = K_LANES / 2; half_lanes > 0; half_lanes /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (k_lane < half_lanes)
+#pragma unroll
+                for (int r = 0; r < MEETING_ROWS; r++)
+                    meeting[(r * K_LANES + k_lane) * LANES + lane] +=
+                        meeting[(r * K_LANES + k_lane + half_lanes) * LANES + lane];
+        }
+        if (k_lane == 0)
+#pragma unroll
+            for (int r = 0; r < MEETING_ROWS; r++)
+                sum[first + r] = meeting[r * K_LANES * LANES + lane];
     }
     if (k_lane != 0)
         return;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        sum[r] = meeting[r * K_LANES * LANES + lane];
 #endif
 
 #pragma unroll

@@ -26,7 +26,8 @@ static const char *refuses(const struct target *target, const struct layer_shape
         (size_t)value[LANES] > opencl_limit(target->info->max_work_item_sizes[0], 1) ||
         (size_t)value[K_LANES] > opencl_limit(target->info->max_work_item_sizes[1], 1))
         return "the work-group is larger than the device allows";
-    if (value[K_LANES] > 1 && (size_t)(value[LANES] * value[K_LANES] * value[ROWS]) * 4 * sizeof(float) >
+    const int meeting_rows = value[ROWS] < 4 ? value[ROWS] : 4;
+    if (value[K_LANES] > 1 && (size_t)(value[LANES] * value[K_LANES] * meeting_rows) * 4 * sizeof(float) >
                                   opencl_limit(target->info->local_memory_bytes, 0))
         return "it needs more local memory than the device has";
     if (!split_workspace(shape, call, (size_t)value[SPLITS], &workspace) ||

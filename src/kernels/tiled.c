@@ -80,6 +80,10 @@ static void suggest(const struct target *target, const struct layer_shape *shape
      */
     while (value[THREADS_N] > 4 && shape->panel % (size_t)(value[THREADS_N] * value[ITEM_N]) != 0)
         value[THREADS_N] /= 2;
+    if (value[THREADS_M] * value[THREADS_N] < 64) {
+        value[THREADS_M] *= 2;
+        value[ITEM_M] /= 2;
+    }
     while (value[ITEM_M] > 1 && (size_t)(value[THREADS_M] * value[ITEM_M]) >= 2 * call->batch)
         value[ITEM_M] /= 2;
     const size_t groups = size_ceil_div(call->batch, (size_t)(value[THREADS_M] * value[ITEM_M])) *
