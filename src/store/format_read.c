@@ -115,6 +115,19 @@ static bool begins(const char *line, size_t length, const char *part)
     return length >= strlen(part) && memcmp(line, part, strlen(part)) == 0;
 }
 
+static clayer_status take_line(struct reader *r, const char *line, size_t length);
+
+/* A line break was lost: two lines in one, of which each may be good. */
+static clayer_status take_joined(struct reader *r, const char *line, const char *second, const char *end)
+{
+    const char *stop = second;
+    complain(r, "a line break is missing");
+    while (stop > line && stop[-1] != '}' && stop[-1] != '[')
+        stop--;
+    TRY(take_line(r, line, (size_t)(stop - line)));
+    return take_line(r, second, (size_t)(end - second));
+}
+
 static clayer_status take_line(struct reader *r, const char *line, size_t length)
 {
     const bool comma = length > 0 && line[length - 1] == ',';
@@ -138,6 +151,9 @@ static clayer_status take_line(struct reader *r, const char *line, size_t length
     if (record && r->depth == 2 && format_scan_record(line, length, &scanned, &check))
         return file_record(r, &scanned, check);
     json_t *value = parse_line(line, length, record ? "" : "]}");
+    const char *second = value ? NULL : memmem(line + 1, length - 1, "{\"layer\"", 8);
+    if (second)
+        return take_joined(r, line, second, line + length);
     clayer_status status = CLAYER_OK;
     if (record && value) {
         r->irregular = r->irregular || r->depth != 2;
