@@ -243,7 +243,9 @@ clayer_status clayer_linear_set_bias(clayer_linear *linear, const float *bias)
     REQUIRE(linear != NULL);
     TRY(begin_replacing(linear));
     const clayer_status status = write_bias(linear, bias);
+    pthread_mutex_lock(&linear->plans_lock);
     linear->shape.has_bias = bias != NULL;
+    pthread_mutex_unlock(&linear->plans_lock);
     pthread_rwlock_unlock(&linear->weights_lock);
     return status;
 }
@@ -251,19 +253,23 @@ clayer_status clayer_linear_set_bias(clayer_linear *linear, const float *bias)
 clayer_status clayer_linear_get_info(const clayer_linear *linear, clayer_linear_info *info)
 {
     REQUIRE(linear != NULL && info != NULL);
+    clayer_linear *l = (clayer_linear *)linear; /* only its lock changes */
     const struct layer_shape *shape = &linear->shape;
     const struct packed_shape packed = packed_shape_of(shape);
     size_t weights, bias;
+    pthread_mutex_lock(&l->plans_lock); /* set_bias may be running */
+    const bool has_bias = shape->has_bias;
+    pthread_mutex_unlock(&l->plans_lock);
     packed_elements(&packed, &weights);
     packed_bias_elements(&packed, &bias);
     *info = (clayer_linear_info){.in_features = shape->in_features,
                                  .out_features = shape->out_features,
-                                 .parameters = shape->in_features * shape->out_features +
-                                               (shape->has_bias ? shape->out_features : 0),
+                                 .parameters =
+                                     shape->in_features * shape->out_features + (has_bias ? shape->out_features : 0),
                                  .packed_bytes = (weights + bias) * sizeof(float),
                                  .plain_bytes = linear->memory.plain.bytes,
                                  .activation = shape->activation.kind,
-                                 .has_bias = shape->has_bias};
+                                 .has_bias = has_bias};
     return CLAYER_OK;
 }
 

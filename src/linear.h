@@ -50,8 +50,9 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
 /* clayer_linear_prepare for calls that will run there. */
 clayer_status linear_prepare(clayer_linear *linear, size_t batch, enum where where);
 
-/* The plan for a call, found or made. */
-clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned);
+/* The plan for a call, found or made. Unless the batch is to have a plan of its `own`, it shares the configuration of a
+ * larger one of the same family, so that no call after the first compiles anything for a smaller batch. */
+clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned);
 
 /* FLOP of one forward call: a multiplication and an addition per weight and row. */
 double linear_flops(const clayer_linear *linear, size_t batch);

@@ -123,12 +123,12 @@ clayer_status linear_prepare(clayer_linear *linear, size_t batch, enum where whe
                               .ldx = linear->shape.in_features,
                               .ldy = linear->shape.out_features,
                               .host = where != RUN_ON_DEVICE};
-    TRY(linear_plan(linear, &call, &planned));
+    TRY(linear_plan(linear, &call, true, &planned));
     /* A call on buffers with work pending does not run on the calling thread: ready its plan too. */
     if (where == RUN_ANYWHERE && planned.plan.family == &family_host && linear->context->opencl &&
         !linear->request.family) {
         call.host = false;
-        TRY(linear_plan(linear, &call, &planned));
+        TRY(linear_plan(linear, &call, true, &planned));
     }
     return CLAYER_OK;
 }

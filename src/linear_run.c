@@ -63,9 +63,23 @@ static void log_plan(const clayer_linear *linear, const struct call_shape *call,
               *configuration ? ":" : "", configuration, origin, plan->reason, linear->shape.panel);
 }
 
+/* Takes over the configuration that a larger batch runs with. A measured plan stays. */
+static void share_plan(const clayer_linear *linear, const struct call_shape *call, struct plan *plan)
+{
+    const size_t count = linear->plan_count < LINEAR_PLANS ? linear->plan_count : LINEAR_PLANS;
+    for (size_t i = 0; i < count && plan->origin != PLAN_RECORD; i++) {
+        const struct planned *p = &linear->plans[i];
+        if (p->plan.family == plan->family && p->call.batch > call->batch && p->plan.origin == plan->origin &&
+            !plan->family->refuses(&linear->context->target, &linear->shape, call, &p->plan.configuration)) {
+            plan->configuration = p->plan.configuration;
+            return;
+        }
+    }
+}
+
 /* Chooses a plan and builds its kernels. An automatic plan whose kernels a driver cannot build gives way to the next.
  */
-static clayer_status make_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
+static clayer_status make_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned)
 {
     clayer_context *c = linear->context;
     struct store *store = linear->request.family ? NULL : context_store(c);
@@ -73,6 +87,8 @@ static clayer_status make_plan(clayer_linear *linear, const struct call_shape *c
     for (;;) {
         TRY(plan_choose(&c->target, store, &linear->shape, call, &linear->request, excluded, &planned->plan));
         const struct family *family = planned->plan.family;
+        if (!own)
+            share_plan(linear, call, &planned->plan);
         planned->executable = (struct executable){.family = family, .configuration = planned->plan.configuration};
         const clayer_status status = family->prepare(c->opencl, &linear->shape, &planned->executable);
         if (status == CLAYER_OK || planned->plan.origin == PLAN_FORCED || status == CLAYER_ERROR_FORKED)
@@ -87,7 +103,7 @@ static clayer_status make_plan(clayer_linear *linear, const struct call_shape *c
     }
 }
 
-clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, struct planned *planned)
+clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned)
 {
     const struct call_shape key = key_of(call);
     clayer_status status = CLAYER_OK;
@@ -98,7 +114,7 @@ clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, 
     } else {
         memset(planned, 0, sizeof *planned);
         planned->call = key;
-        status = make_plan(linear, call, planned);
+        status = make_plan(linear, call, own, planned);
         if (status == CLAYER_OK) {
             log_plan(linear, call, &planned->plan);
             linear->last = linear->plan_count++ % LINEAR_PLANS;
@@ -206,7 +222,7 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
     }
     struct planned planned;
     call.batch = plan_batch;
-    TRY(linear_plan(linear, &call, &planned));
+    TRY(linear_plan(linear, &call, false, &planned));
     call.batch = batch;
     pthread_rwlock_rdlock(&linear->weights_lock);
     clayer_status status = CLAYER_OK;

@@ -77,7 +77,8 @@ CLAYER_API clayer_status clayer_linear_forward_matrix(clayer_linear *linear, siz
                                                       const clayer_matrix *y);
 
 /* Chooses the plan for this batch size now (rows, tight leading dimensions) and compiles what it needs, so that the
- * first forward call does not. */
+ * first forward call does not. A forward call with a smaller batch than before takes the configuration that is there,
+ * rather than compile another; a batch that was prepared first has its own. */
 CLAYER_API clayer_status clayer_linear_prepare(clayer_linear *linear, size_t batch);
 
 /* Replaces the weights (same shape) or the bias (NULL: zeros). Waits for calls in progress. */
