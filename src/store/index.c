@@ -168,14 +168,14 @@ static void offer_run(const struct index *index, const struct index_run *run, si
 {
     size_t above = find_batch(index, run, batch), below = above;
     const size_t end = run->first + run->count;
-    for (int taken = 0; taken < STORE_ANSWERS && (above < end || below > run->first);) {
+    int taken[2] = {0, 0}; /* of this device, of its relatives */
+    while ((taken[0] < STORE_ANSWERS || taken[1] < STORE_ANSWERS) && (above < end || below > run->first)) {
         const bool up = below == run->first || (above < end && index->entries[above].log_batch - log_batch <=
                                                                    log_batch - index->entries[below - 1].log_batch);
         const struct index_entry *e = &index->entries[up ? above++ : --below];
-        if (e->rejected)
+        if (e->rejected || taken[e->family]++ >= STORE_ANSWERS)
             continue;
         offer(best, &(struct candidate){e, tier + 3 * e->family, distance + fabsf(e->log_batch - log_batch)});
-        taken++;
     }
 }
 
