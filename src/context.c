@@ -27,28 +27,42 @@ static clayer_status open_device(clayer_context *c, struct device_choice *choice
     }
 }
 
+clayer_status context_allocate(const char *plan, clayer_context **context)
+{
+    if (!plan || !*plan)
+        plan = getenv("CLAYER_PLAN");
+    clayer_context *c = calloc(1, sizeof *c);
+    if (!c)
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    atomic_init(&c->references, 1);
+    pthread_mutex_init(&c->store_lock, NULL);
+    const clayer_status status = plan_parse(plan, &c->request);
+    if (status == CLAYER_OK)
+        *context = c;
+    else
+        context_release(c);
+    return status;
+}
+
+void context_complete(clayer_context *c)
+{
+    c->target =
+        (struct target){.info = &c->info, .context = c->opencl, .clblast = c->opencl && family_clblast_available()};
+}
+
 clayer_status clayer_context_create(const clayer_context_params *params, clayer_context **context)
 {
     static const clayer_context_params defaults;
     REQUIRE(context != NULL);
     if (!params)
         params = &defaults;
-    const char *plan = params->plan;
-    if (!plan || !*plan)
-        plan = getenv("CLAYER_PLAN");
-
     clayer_status status;
-    clayer_context *c = calloc(1, sizeof *c);
-    if (!c)
-        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a context");
-    atomic_init(&c->references, 1);
-    pthread_mutex_init(&c->store_lock, NULL);
-    TRY_GOTO(plan_parse(plan, &c->request));
+    clayer_context *c = NULL;
+    TRY(context_allocate(params->plan, &c));
     struct device_choice choice;
     TRY_GOTO(device_choose(params->device, &choice));
     TRY_GOTO(open_device(c, &choice));
-    c->target =
-        (struct target){.info = &c->info, .context = c->opencl, .clblast = c->opencl && family_clblast_available()};
+    context_complete(c);
     *context = c;
     return CLAYER_OK;
 fail:
@@ -67,6 +81,7 @@ void context_release(clayer_context *c)
     if (atomic_fetch_sub(&c->references, 1) != 1)
         return;
     if (c->opencl) {
+        opencl_guard_release(c->opencl, &c->order);
         opencl_buffer_destroy(c->opencl, &c->stage_x);
         opencl_buffer_destroy(c->opencl, &c->stage_y);
         opencl_context_destroy(&c->opencl);

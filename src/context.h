@@ -18,7 +18,13 @@ struct clayer_context {
     struct store *store;         /* NULL before the first plan */
     /* Staging for calls on host memory; grown on demand and used under the OpenCL context's lock. */
     struct opencl_buffer stage_x, stage_y;
+    struct opencl_guard order; /* the last call without events, for those that follow */
 };
+
+/* A context without a device yet, with the plan that the caller or CLAYER_PLAN forces; then, once info and opencl are
+ * set, what follows from them. */
+clayer_status context_allocate(const char *plan, clayer_context **context);
+void context_complete(clayer_context *context);
 
 clayer_context *context_retain(clayer_context *context);
 void context_release(clayer_context *context);

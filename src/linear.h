@@ -6,6 +6,7 @@
 
 #include <clayer/linear.h>
 #include <pthread.h>
+#include <stdint.h>
 
 #define LINEAR_PLANS 32
 
@@ -37,6 +38,19 @@ struct operand {
     bool columns;
     bool staged; /* host memory that the device does not see */
 };
+
+/* Checks one matrix of batch x features; `what` is "x" or "y", ld 0 means tight. Sets everything of *operand but where
+ * its memory is; *extent is how many elements its memory must have, offset included, 0 for an empty matrix. */
+clayer_status operand_check(const char *what, clayer_layout layout, size_t ld, size_t offset, size_t batch,
+                            size_t features, struct operand *operand, size_t *extent);
+/* Refuses a buffer of `count` elements that is too small, with both sizes. */
+clayer_status operand_fits(const char *what, const struct operand *operand, size_t batch, size_t features,
+                           size_t extent, size_t count);
+/* Refuses x and y that overlap in one memory. Bases in elements; offsets are added to them. */
+clayer_status operands_apart(size_t batch, size_t x_features, uintptr_t x_base, const struct operand *x,
+                             size_t y_features, uintptr_t y_base, const struct operand *y);
+/* The x of a layer with in_features = 0: never read, but kernels want an address and a legal leading dimension. */
+void operand_empty_x(const clayer_linear *linear, size_t batch, struct operand *x);
 
 /* Where a call may run. A model decides for all its layers at once, since each change of side costs a wait. */
 enum where { RUN_ANYWHERE, RUN_ON_DEVICE, RUN_ON_HOST };

@@ -143,20 +143,41 @@ static clayer_status launch(clayer_linear *linear, const struct planned *planned
 {
     struct opencl_context *context = linear->context->opencl;
     const size_t rows = rows_per_launch(linear);
-    size_t done = 0;
-    while (done < call->batch) {
+    if (call->batch <= rows)
+        return planned->plan.family->launch(context, &linear->shape, &linear->memory, call, memory,
+                                            &planned->executable);
+    struct opencl_chain chain;
+    clayer_status status = CLAYER_OK;
+    TRY(opencl_chain_begin(&chain, context, NULL, memory->wait_count, memory->wait_list, memory->event));
+    for (size_t done = 0; done < call->batch && status == CLAYER_OK;) {
         struct call_shape part = *call;
-        struct call_memory events = *memory;
+        struct call_memory step = *memory;
         part.batch = call->batch - done < rows ? call->batch - done : rows;
         part.x_offset += done * (call->x_columns ? 1 : call->ldx);
         part.y_offset += done * (call->y_columns ? 1 : call->ldy);
         done += part.batch;
-        if (done < call->batch)
-            events.event = NULL;
-        TRY(planned->plan.family->launch(context, &linear->shape, &linear->memory, &part, &events,
-                                         &planned->executable));
+        opencl_chain_step(&chain, done == call->batch, &step.wait_count, &step.wait_list, &step.event);
+        status =
+            planned->plan.family->launch(context, &linear->shape, &linear->memory, &part, &step, &planned->executable);
+        if (status == CLAYER_OK)
+            opencl_chain_stepped(&chain);
     }
-    return CLAYER_OK;
+    return opencl_chain_end(&chain, status);
+}
+
+/* The same after every earlier call of this kind on the context, whatever its queue: callers without events count on
+ * the order of their calls. */
+static clayer_status launch_in_order(clayer_linear *linear, const struct planned *planned,
+                                     const struct call_shape *call, const struct call_memory *memory)
+{
+    struct opencl_chain chain;
+    struct call_memory step = *memory;
+    TRY(opencl_chain_begin(&chain, linear->context->opencl, &linear->context->order, 0, NULL, NULL));
+    opencl_chain_step(&chain, true, &step.wait_count, &step.wait_list, &step.event);
+    const clayer_status status = launch(linear, planned, call, &step);
+    if (status == CLAYER_OK)
+        opencl_chain_stepped(&chain);
+    return opencl_chain_end(&chain, status);
 }
 
 /* Rows and row length of a stored matrix. */
@@ -174,7 +195,9 @@ static clayer_status run_on_device(clayer_linear *linear, const struct planned *
     size_t x_rows, x_length, y_rows, y_length;
     stored(x->columns, call->batch, linear->shape.in_features, &x_rows, &x_length);
     stored(y->columns, call->batch, linear->shape.out_features, &y_rows, &y_length);
-    struct call_memory memory = *events;
+    struct call_memory memory = {0};
+    if (events)
+        memory = *events;
     if (x->staged) {
         TRY(context_stage(c, &c->stage_x, x_rows * x_length * sizeof(float)));
         TRY(opencl_buffer_write(c->opencl, &c->stage_x, 0, x->host + x->offset, x->ld * sizeof(float),
@@ -189,7 +212,7 @@ static clayer_status run_on_device(clayer_linear *linear, const struct planned *
     } else {
         memory.y = y->buffer->memory;
     }
-    TRY(launch(linear, planned, call, &memory));
+    TRY(events ? launch(linear, planned, call, &memory) : launch_in_order(linear, planned, call, &memory));
     if (y->staged)
         return opencl_buffer_read(c->opencl, &c->stage_y, 0, y->host + y->offset, y->ld * sizeof(float),
                                   y_length * sizeof(float), y_rows);
@@ -209,7 +232,7 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
                               .y_offset = y->offset,
                               .x_columns = x->columns,
                               .y_columns = y->columns,
-                              .host = x->host && y->host && !events->event && !events->wait_count &&
+                              .host = x->host && y->host && !(events && (events->event || events->wait_count)) &&
                                       where != RUN_ON_DEVICE && (forced_host || !pending || (x->staged && y->staged))};
     /* What the device would see; the host family takes anything. */
     if (x->staged) {

@@ -72,6 +72,8 @@ void clayer_model_destroy(clayer_model **model)
         free(m->layers[i].name);
     }
     free(m->layers);
+    if (m->context->opencl)
+        opencl_guard_release(m->context->opencl, &m->between_guard);
     clayer_buffer_destroy(&m->between[0]);
     clayer_buffer_destroy(&m->between[1]);
     pthread_mutex_destroy(&m->lock);
@@ -143,24 +145,35 @@ static struct operand between(const clayer_model *m, size_t index, size_t ld)
     return (struct operand){.buffer = &buffer->area, .host = buffer->area.host, .ld = ld};
 }
 
-static clayer_status run_layers(clayer_model *m, size_t batch, size_t plan_batch, enum where where, const float *x,
-                                size_t ldx, float *y, size_t ldy)
+static clayer_status run_layers(clayer_model *m, size_t batch, size_t plan_batch, enum where where,
+                                const struct operand *x, const struct operand *y, const struct call_memory *events)
 {
-    static const struct call_memory no_events;
-    if (where == RUN_ON_HOST && opencl_pending(m->context->opencl))
-        TRY(opencl_finish(m->context->opencl));
-    const bool device = m->context->opencl != NULL;
-    for (size_t i = 0; i < m->count; i++) {
+    struct opencl_context *device = m->context->opencl;
+    if (where == RUN_ON_HOST && opencl_pending(device))
+        TRY(opencl_finish(device));
+    struct opencl_chain chain;
+    struct call_memory step = {0};
+    clayer_status status = CLAYER_OK;
+    if (device)
+        TRY(opencl_chain_begin(&chain, device, &m->between_guard, events ? events->wait_count : 0,
+                               events ? events->wait_list : NULL, events ? events->event : NULL));
+    for (size_t i = 0; i < m->count && status == CLAYER_OK; i++) {
         clayer_linear *linear = m->layers[i].linear;
         const bool last = i + 1 == m->count;
         const size_t k = linear->shape.in_features, n = linear->shape.out_features;
-        const struct operand in =
-            i ? between(m, i - 1, k) : (struct operand){.host = (float *)x, .ld = ldx ? ldx : 1, .staged = device};
-        const struct operand out = last ? (struct operand){.host = y, .ld = ldy, .staged = device} : between(m, i, n);
-        if (n > 0)
-            TRY(linear_run(linear, batch, plan_batch, &in, &out, where, &no_events));
+        struct operand in = i ? between(m, i - 1, k) : *x;
+        const struct operand out = last ? *y : between(m, i, n);
+        if (n == 0)
+            continue;
+        if (k == 0)
+            operand_empty_x(linear, batch, &in);
+        if (device)
+            opencl_chain_step(&chain, last, &step.wait_count, &step.wait_list, &step.event);
+        status = linear_run(linear, batch, plan_batch, &in, &out, where, &step);
+        if (device && status == CLAYER_OK)
+            opencl_chain_stepped(&chain);
     }
-    return CLAYER_OK;
+    return device ? opencl_chain_end(&chain, status) : status;
 }
 
 /* Whether a device that builds no kernel leaves the work to the calling thread, from now on. */
@@ -173,13 +186,16 @@ static bool falls_back(clayer_model *m, enum where where, clayer_status status)
     return true;
 }
 
-static clayer_status run_chain(clayer_model *m, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
+clayer_status model_run(clayer_model *m, size_t batch, const struct operand *x, const struct operand *y,
+                        const struct call_memory *events)
 {
     TRY(grow(m, batch));
     const size_t plan_batch = batch > m->plan_batch ? batch : m->plan_batch;
+    if (events)
+        return run_layers(m, batch, plan_batch, RUN_ON_DEVICE, x, y, events);
     const enum where where = choose_side(m, plan_batch);
-    const clayer_status status = run_layers(m, batch, plan_batch, where, x, ldx, y, ldy);
-    return falls_back(m, where, status) ? run_layers(m, batch, plan_batch, RUN_ON_HOST, x, ldx, y, ldy) : status;
+    const clayer_status status = run_layers(m, batch, plan_batch, where, x, y, NULL);
+    return falls_back(m, where, status) ? run_layers(m, batch, plan_batch, RUN_ON_HOST, x, y, NULL) : status;
 }
 
 clayer_status clayer_model_forward(clayer_model *model, size_t batch, const float *x, size_t ldx, float *y, size_t ldy)
@@ -197,8 +213,11 @@ clayer_status clayer_model_forward(clayer_model *model, size_t batch, const floa
                     ldy);
     if (batch == 0 || out_features == 0)
         return CLAYER_OK;
+    const bool staged = model->context->opencl != NULL;
+    const struct operand in = {.host = (float *)x, .ld = ldx ? ldx : 1, .staged = staged};
+    const struct operand out = {.host = y, .ld = ldy, .staged = staged};
     pthread_mutex_lock(&model->lock);
-    const clayer_status status = run_chain(model, batch, x, ldx, y, ldy);
+    const clayer_status status = model_run(model, batch, &in, &out, NULL);
     pthread_mutex_unlock(&model->lock);
     return status;
 }

@@ -51,8 +51,7 @@ static void suggest(const struct target *target, const struct layer_shape *shape
 
 static clayer_status enqueue_epilogue(struct opencl_context *context, const struct layer_shape *shape,
                                       struct layer_memory *layer, const struct call_shape *call,
-                                      const struct call_memory *memory, const struct executable *executable,
-                                      cl_event after)
+                                      const struct call_memory *memory, const struct executable *executable)
 {
     cl_ulong y_offset = call->y_offset, y_row, y_col;
     family_strides(call->y_columns, call->ldy, &y_row, &y_col);
@@ -72,8 +71,8 @@ static clayer_status enqueue_epilogue(struct opencl_context *context, const stru
     while (local > 1 && (local > executable->kernels[0]->max_work_group || local >= 2 * shape->out_features))
         local /= 2;
     return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments,
-                         (const size_t[2]){shape->out_features, call->batch}, (const size_t[2]){local, 1}, 1, &after,
-                         memory->event);
+                         (const size_t[2]){shape->out_features, call->batch}, (const size_t[2]){local, 1},
+                         memory->wait_count, memory->wait_list, memory->event);
 }
 
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -100,19 +99,30 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     if (temporary)
         TRY(family_workspace(context, temporary, layer));
 
+    struct opencl_chain chain;
+    struct call_memory step = *memory;
+    clayer_status status;
+    TRY(opencl_chain_begin(&chain, context, temporary ? &layer->workspace_guard : NULL, memory->wait_count,
+                           memory->wait_list, memory->event));
+    opencl_chain_step(&chain, false, &step.wait_count, &step.wait_list, &step.event);
     /* CLBlast takes no wait list, so a barrier carries it. */
-    if (memory->wait_count)
-        TRY(opencl_barrier(context, memory->wait_count, memory->wait_list));
-    cl_event done = NULL;
+    if (step.wait_count)
+        TRY_GOTO(opencl_barrier(context, step.wait_count, step.wait_list));
     code = library->gemm(layout, x_transpose, w_transpose, m, n, k, 1.0f, memory->x, call->x_offset, call->ldx,
-                         layer->plain.memory, 0, k, 0.0f, memory->y, call->y_offset, call->ldy, &context->queue, &done,
-                         temporary ? layer->workspace.memory : NULL);
+                         layer->plain.memory, 0, k, 0.0f, memory->y, call->y_offset, call->ldy, &context->queue,
+                         step.event, temporary ? layer->workspace.memory : NULL);
     opencl_enqueued(context); /* a part of it, perhaps, even where it fails */
-    if (code != CLBlastSuccess)
-        return clblast_fail(code, "CLBlastSgemmWithTempBuffer", text);
-    const clayer_status status = enqueue_epilogue(context, shape, layer, call, memory, executable, done);
-    opencl_event_release(context, done);
-    return status;
+    if (code != CLBlastSuccess) {
+        status = clblast_fail(code, "CLBlastSgemmWithTempBuffer", text);
+        goto fail;
+    }
+    opencl_chain_stepped(&chain);
+    opencl_chain_step(&chain, true, &step.wait_count, &step.wait_list, &step.event);
+    status = enqueue_epilogue(context, shape, layer, call, &step, executable);
+    if (status == CLAYER_OK)
+        opencl_chain_stepped(&chain);
+fail:
+    return opencl_chain_end(&chain, status);
 }
 
 bool family_clblast_available(void)

@@ -127,8 +127,7 @@ clayer_status family_parse(const struct family *family, const char *text, struct
 clayer_status family_workspace(struct opencl_context *context, size_t bytes, struct layer_memory *layer)
 {
     if (bytes <= layer->workspace.bytes)
-        return context->out_of_order ? opencl_barrier(context, 0, NULL) : CLAYER_OK;
-    TRY(opencl_finish(context));
+        return CLAYER_OK;
     opencl_buffer_destroy(context, &layer->workspace);
     return opencl_buffer_create(context, bytes, &layer->workspace);
 }

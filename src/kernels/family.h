@@ -9,6 +9,7 @@
 
 #include "host/activation.h"
 #include "opencl/buffer.h"
+#include "opencl/chain.h"
 #include "opencl/kernel.h"
 
 #define FAMILY_MAX_PARAMETERS 12
@@ -59,6 +60,7 @@ struct layer_memory {
     struct opencl_buffer weights, bias, plain; /* on the device */
     const float *host_weights, *host_bias;     /* the same for the calling thread */
     struct opencl_buffer workspace;            /* grown on demand under the context's lock */
+    struct opencl_guard workspace_guard;       /* orders the calls that use it; for opencl_chain_begin */
 };
 
 /* Memory of a call. */
@@ -130,8 +132,7 @@ void family_print(const struct family *family, const struct configuration *confi
 /* Overwrites the named values of *configuration. INVALID_ARGUMENT names the parameter and its accepted values. */
 clayer_status family_parse(const struct family *family, const char *text, struct configuration *configuration);
 
-/* Makes the layer's workspace at least so large, and safe to use by a launch that the caller enqueues next: on an
- * out-of-order queue everything before is waited for, since the launch before may use it still. */
+/* Makes the layer's workspace at least so large. A launch that uses it is a chain with the layer's workspace_guard. */
 clayer_status family_workspace(struct opencl_context *context, size_t bytes, struct layer_memory *layer);
 
 /* Strides of an operand: element (row, feature) lies at row * *row_stride + feature * *feature_stride. */

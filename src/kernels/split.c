@@ -34,10 +34,9 @@ clayer_status split_prepare(struct opencl_context *context, const struct layer_s
     return opencl_kernel_get(context, "reduce", options, &executable->kernels[1]);
 }
 
-/* Adds the parts into y, after the event `parts`. */
+/* Adds the parts into y. */
 static clayer_status reduce(struct opencl_context *context, const struct row_arguments *a, struct layer_memory *layer,
-                            const struct call_memory *memory, const struct executable *executable, cl_ulong splits,
-                            cl_event parts)
+                            const struct call_memory *memory, const struct executable *executable, cl_ulong splits)
 {
     const struct opencl_argument arguments[] = {ARGUMENT(layer->workspace.memory),
                                                 ARGUMENT(splits),
@@ -54,8 +53,8 @@ static clayer_status reduce(struct opencl_context *context, const struct row_arg
     while (local > 1 && (local > executable->kernels[1]->max_work_group || local >= 2 * a->out_features))
         local /= 2;
     return opencl_launch(context, executable->kernels[1], arguments, sizeof arguments / sizeof *arguments,
-                         (const size_t[2]){a->out_features, a->batch}, (const size_t[2]){local, 1}, parts ? 1 : 0,
-                         &parts, memory->event);
+                         (const size_t[2]){a->out_features, a->batch}, (const size_t[2]){local, 1}, memory->wait_count,
+                         memory->wait_list, memory->event);
 }
 
 clayer_status split_launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -66,7 +65,6 @@ clayer_status split_launch(struct opencl_context *context, const struct layer_sh
     const struct row_arguments a = split_arguments(shape, call);
     cl_mem y = memory->y;
     cl_ulong y_offset = a.y_offset, ldy = a.ldy;
-    cl_event parts = NULL;
     if (splits > 1) {
         size_t bytes;
         if (!split_workspace(shape, call, splits, &bytes))
@@ -91,12 +89,23 @@ clayer_status split_launch(struct opencl_context *context, const struct layer_sh
                                                 ARGUMENT(a.kind),
                                                 ARGUMENT(a.alpha),
                                                 ARGUMENT(a.beta)};
-    TRY(opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments, global, local,
-                      memory->wait_count, memory->wait_list,
-                      splits > 1 ? (context->out_of_order ? &parts : NULL) : memory->event));
     if (splits < 2)
-        return CLAYER_OK;
-    const clayer_status status = reduce(context, &a, layer, memory, executable, splits, parts);
-    opencl_event_release(context, parts);
-    return status;
+        return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments, global,
+                             local, memory->wait_count, memory->wait_list, memory->event);
+    struct opencl_chain chain;
+    struct call_memory step = *memory;
+    TRY(opencl_chain_begin(&chain, context, &layer->workspace_guard, memory->wait_count, memory->wait_list,
+                           memory->event));
+    opencl_chain_step(&chain, false, &step.wait_count, &step.wait_list, &step.event);
+    clayer_status status =
+        opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments, global, local,
+                      step.wait_count, step.wait_list, step.event);
+    if (status == CLAYER_OK) {
+        opencl_chain_stepped(&chain);
+        opencl_chain_step(&chain, true, &step.wait_count, &step.wait_list, &step.event);
+        status = reduce(context, &a, layer, &step, executable, splits);
+    }
+    if (status == CLAYER_OK)
+        opencl_chain_stepped(&chain);
+    return opencl_chain_end(&chain, status);
 }

@@ -32,7 +32,7 @@ static bool shares_memory(struct opencl_context *c)
     return same;
 }
 
-static clayer_status allocate(struct opencl_context **context)
+clayer_status opencl_context_allocate(const struct opencl_api *api, struct opencl_context **context)
 {
     struct opencl_context *c = calloc(1, sizeof *c);
     if (!c)
@@ -42,6 +42,7 @@ static clayer_status allocate(struct opencl_context **context)
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&c->lock, &recursive);
     pthread_mutexattr_destroy(&recursive);
+    c->api = api;
     *context = c;
     return CLAYER_OK;
 }
@@ -49,9 +50,10 @@ static clayer_status allocate(struct opencl_context **context)
 clayer_status opencl_context_create(const struct opencl_device *device, struct opencl_context **context)
 {
     struct opencl_context *c = NULL;
+    const struct opencl_api *api;
     clayer_status status;
-    TRY(allocate(&c));
-    TRY_GOTO(opencl_load(&c->api));
+    TRY(opencl_load(&api));
+    TRY(opencl_context_allocate(api, &c));
     c->device = device->device;
     c->info = device->info;
     cl_int code;
@@ -82,8 +84,9 @@ void opencl_context_destroy(struct opencl_context **context)
     if (!c)
         return;
     *context = NULL;
-    /* PoCL compiles at the first launch, on a thread of its own; a process that ends meanwhile may crash in there. */
-    if (opencl_pending(c) && !opencl_forked())
+    /* PoCL compiles at the first launch, on a thread of its own; a process that ends meanwhile may crash in there. An
+     * application's queue is the application's to wait for: it may hold work that waits for the application itself. */
+    if (!c->adopted && opencl_pending(c) && !opencl_forked())
         c->api->clFinish(c->queue);
     opencl_kernels_release(c);
     if (!opencl_forked()) {
@@ -91,6 +94,8 @@ void opencl_context_destroy(struct opencl_context **context)
             c->api->clReleaseCommandQueue(c->queue);
         if (c->context)
             c->api->clReleaseContext(c->context);
+        if (c->device_retained)
+            c->api->clReleaseDevice(c->device);
     }
     pthread_mutex_destroy(&c->lock);
     free(c);

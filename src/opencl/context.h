@@ -17,9 +17,12 @@ struct opencl_context {
     cl_context context;
     cl_command_queue queue;
     clayer_device_info info;
-    bool out_of_order; /* an application's queue: kernels of one call are chained by events */
+    bool device_retained;
+    bool adopted;      /* the application's objects: it may enqueue what clayer does not see */
+    bool out_of_order; /* the application's queue: a call's commands are chained by events (opencl/chain.h) */
     /* A CPU device whose buffers with CL_MEM_USE_HOST_PTR are the host's own memory (tested when the context is made):
-     * the host may read and write them whenever nothing is pending. */
+     * the host may read and write them whenever nothing is pending. Never with an application's objects: buffers are
+     * then the driver's own memory, which may be released while commands still use it. */
     bool shared_memory;
     /* Enqueued so far, and how much of it a wait has seen done. Two counts and no flag: a flag cleared before the wait
      * would tell another thread too early that nothing is pending, one cleared after it might hide newer work. */
@@ -30,9 +33,8 @@ struct opencl_context {
 
 /* Makes a context and an in-order queue on a device. The failure's detail says which call failed. */
 clayer_status opencl_context_create(const struct opencl_device *device, struct opencl_context **context);
-/* Makes one around an application's objects, which it retains. */
-clayer_status opencl_context_adopt(cl_context context, cl_device_id device, cl_command_queue queue,
-                                   struct opencl_context **adopted);
+/* An empty one with its lock, for the two ways to fill it (the other is opencl/adopt.h). */
+clayer_status opencl_context_allocate(const struct opencl_api *api, struct opencl_context **context);
 void opencl_context_destroy(struct opencl_context **context);
 
 /* Says that something was enqueued; after the call that did it. */
@@ -41,10 +43,12 @@ static inline void opencl_enqueued(struct opencl_context *context)
     atomic_fetch_add(&context->enqueued, 1);
 }
 
-/* Whether something may still run that was enqueued before. */
+/* Whether something may be in the queue that no wait has seen done: clayer's own, or in an application's queue,
+ * anyone's.
+ */
 static inline bool opencl_pending(struct opencl_context *context)
 {
-    return atomic_load(&context->finished) != atomic_load(&context->enqueued);
+    return context->adopted || atomic_load(&context->finished) != atomic_load(&context->enqueued);
 }
 
 /* Waits for everything enqueued so far. */

@@ -15,6 +15,8 @@
     X(clGetPlatformInfo)                                                                                               \
     X(clGetDeviceIDs)                                                                                                  \
     X(clGetDeviceInfo)                                                                                                 \
+    X(clRetainDevice)                                                                                                  \
+    X(clReleaseDevice)                                                                                                 \
     X(clCreateContext)                                                                                                 \
     X(clRetainContext)                                                                                                 \
     X(clReleaseContext)                                                                                                \
