@@ -64,6 +64,10 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
 /* clayer_linear_prepare for calls that will run there. */
 clayer_status linear_prepare(clayer_linear *linear, size_t batch, enum where where);
 
+/* Forces another plan from the next call on, or with NULL none, and forgets the plans made so far. For the tuner, which
+ * measures many plans over one copy of the weights. No call may be in progress. */
+clayer_status linear_force(clayer_linear *linear, const char *plan);
+
 /* The plan for a call, found or made. Unless the batch is to have a plan of its `own`, it shares the configuration of a
  * larger one of the same family, so that no call after the first compiles anything for a smaller batch. */
 clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned);

@@ -125,6 +125,17 @@ clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, 
     return status;
 }
 
+clayer_status linear_force(clayer_linear *linear, const char *plan)
+{
+    struct plan_request request;
+    TRY(plan_parse(plan, &request));
+    pthread_mutex_lock(&linear->plans_lock);
+    linear->request = request;
+    linear->plan_count = 0;
+    pthread_mutex_unlock(&linear->plans_lock);
+    return CLAYER_OK;
+}
+
 /* Rows that one launch may take on this device. */
 static size_t rows_per_launch(const clayer_linear *linear)
 {

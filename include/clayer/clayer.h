@@ -15,6 +15,7 @@
 #include <clayer/npy.h>
 #include <clayer/safetensors.h>
 #include <clayer/status.h>
+#include <clayer/tune.h>
 #include <clayer/tuning.h>
 #include <clayer/version.h>
 

@@ -132,4 +132,4 @@ bool family_clblast_available(void)
 }
 
 extern const struct family clblast_family; /* family.c puts it into the table */
-const struct family clblast_family = {"clblast", "epilogue", NULL, 0, refuses, suggest, family_build, launch};
+const struct family clblast_family = {"clblast", "epilogue", NULL, 0, refuses, suggest, family_build, launch, NULL};

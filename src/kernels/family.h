@@ -73,6 +73,15 @@ struct call_memory {
     cl_event *event; /* NULL, or receives one that stands for the whole call */
 };
 
+/* How a configuration divides the work, for a tuner that orders candidates before it measures. */
+struct geometry {
+    size_t tile_rows, tile_columns; /* outputs of a work-group */
+    size_t item_rows, item_columns; /* outputs of a work-item, in its registers */
+    size_t vector;                  /* elements of a load or a multiplication */
+    size_t local_bytes;             /* local memory of a group */
+    size_t splits;                  /* parts of in_features */
+};
+
 struct family;
 
 /* A configuration made ready on one context. Holds nothing that needs releasing. */
@@ -101,6 +110,8 @@ struct family {
     /* Enqueues one call; the caller holds the context's lock. x and y offsets come with the shape. */
     clayer_status (*launch)(struct opencl_context *, const struct layer_shape *, struct layer_memory *,
                             const struct call_shape *, const struct call_memory *, const struct executable *);
+    /* NULL for a family whose configurations do not differ in it. */
+    void (*geometry)(const struct configuration *, struct geometry *);
 };
 
 extern const struct family family_portable, family_panel, family_tiled, family_skinny, family_host;

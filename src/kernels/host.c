@@ -56,4 +56,4 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     return CLAYER_OK;
 }
 
-const struct family family_host = {"host", NULL, NULL, 0, refuses, suggest, prepare, launch};
+const struct family family_host = {"host", NULL, NULL, 0, refuses, suggest, prepare, launch, NULL};

@@ -91,4 +91,11 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                          memory->wait_list, memory->event);
 }
 
-const struct family family_panel = {"panel", "panel", parameters, 4, refuses, suggest, family_build, launch};
+static void geometry(const struct configuration *configuration, struct geometry *geometry)
+{
+    const int *value = configuration->value;
+    const size_t rows = (size_t)value[ROWS], columns = (size_t)(value[VECTORS] * value[WIDTH]);
+    *geometry = (struct geometry){rows, columns, rows, columns, (size_t)value[WIDTH], 0, 1};
+}
+
+const struct family family_panel = {"panel", "panel", parameters, 4, refuses, suggest, family_build, launch, geometry};

@@ -62,4 +62,5 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                          memory->wait_count, memory->wait_list, memory->event);
 }
 
-const struct family family_portable = {"portable", "portable", parameters, 1, refuses, suggest, family_build, launch};
+const struct family family_portable = {"portable", "portable",   parameters, 1,   refuses,
+                                       suggest,    family_build, launch,     NULL};

@@ -82,4 +82,18 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     return split_launch(context, shape, layer, call, memory, executable, (size_t)value[SPLITS], global, local);
 }
 
-const struct family family_skinny = {"skinny", "skinny", parameters, COUNT, refuses, suggest, prepare, launch};
+static void geometry(const struct configuration *configuration, struct geometry *geometry)
+{
+    const int *value = configuration->value;
+    const size_t rows = (size_t)value[ROWS];
+    *geometry = (struct geometry){rows,
+                                  (size_t)value[LANES] * 4,
+                                  rows,
+                                  4,
+                                  4,
+                                  value[K_LANES] > 1 ? (size_t)(value[LANES] * value[K_LANES]) * rows * 16 : 0,
+                                  (size_t)value[SPLITS]};
+}
+
+const struct family family_skinny = {"skinny", "skinny", parameters, COUNT,   refuses,
+                                     suggest,  prepare,  launch,     geometry};

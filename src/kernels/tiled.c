@@ -122,4 +122,17 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     return split_launch(context, shape, layer, call, memory, executable, (size_t)value[SPLITS], global, local);
 }
 
-const struct family family_tiled = {"tiled", "tiled", parameters, COUNT, refuses, suggest, prepare, launch};
+static void geometry(const struct configuration *configuration, struct geometry *geometry)
+{
+    const int *value = configuration->value;
+    const size_t rows = (size_t)value[ITEM_M], columns = (size_t)value[ITEM_N];
+    *geometry = (struct geometry){(size_t)value[THREADS_M] * rows,
+                                  (size_t)value[THREADS_N] * columns,
+                                  rows,
+                                  columns,
+                                  (size_t)value[VECTOR],
+                                  local_bytes(value),
+                                  (size_t)value[SPLITS]};
+}
+
+const struct family family_tiled = {"tiled", "tiled", parameters, COUNT, refuses, suggest, prepare, launch, geometry};

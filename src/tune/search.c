@@ -1,0 +1,388 @@
+#include "tune/session.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "host/packed.h"
+#include "plan/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an effort may spend on a shape. */
+struct budget {
+    double seconds;       /* in all; the finals have what search leaves */
+    double search;        /* of these, for the search */
+    double deadline;      /* a candidate that takes longer hangs, unless good ones take long, too */
+    size_t sample, stale; /* candidates of the first sample; candidates without gain that end the search */
+};
+
+static const struct budget budgets[] = {
+    [CLAYER_EFFORT_QUICK] = {13, 9.5, 6, 16, 24},
+    [CLAYER_EFFORT_NORMAL] = {80, 68, 15, 80, 120},
+    [CLAYER_EFFORT_EXHAUSTIVE] = {INFINITY, INFINITY, 60, SIZE_MAX, SIZE_MAX},
+};
+
+/* For a worker to start, and for its first candidate, for which the driver loads its compiler. */
+#define START_SECONDS 30.0
+/* Longer than the longest good candidate, by this factor, is a hang. */
+#define HANG_FACTOR 6.0
+/* Failures in a row after which the device itself is suspected, and fresh workers that it gets. */
+#define FAILURES_IN_A_ROW 3
+#define RESTARTS 3
+/* A family is given up when its first few are this much slower than the best. */
+#define FAMILY_TRIES 5
+#define FAMILY_FACTOR 3.0
+/* The model's factor beyond which a family has no chance. */
+#define HOPELESS 6.0f
+/* First samples this much above the best are proof. */
+#define STOP_FACTOR 1.4
+#define TRY_SAMPLES 3
+/* Less is no gain. */
+#define GAIN 0.995
+
+/* Marks the families of which the model expects nothing: their best configuration is far behind. */
+static void mark_hopeless(struct search *s)
+{
+    float least = INFINITY;
+    for (size_t i = s->space.count; i-- > 0;) { /* the cheapest first, so the last written is each family's best */
+        const struct point p = s->space.order[i];
+        s->family_cost[p.family] = least = s->space.cost[p.family][p.index];
+    }
+    for (size_t f = 0; f < family_count; f++) /* a family of one configuration is tried anyway */
+        s->hopeless[f] = families[f]->parameter_count > 0 && s->family_cost[f] > HOPELESS * least;
+}
+
+bool search_task(struct search *s, enum runner_task task, const char *plan, size_t samples, double stop,
+                 struct outcome *outcome)
+{
+    struct session *session = s->session;
+    double seconds = session->warm ? budgets[session->params->effort].deadline : START_SECONDS;
+    if (seconds < HANG_FACTOR * session->longest)
+        seconds = HANG_FACTOR * session->longest;
+    const double start = trial_clock() + START_SECONDS;
+    s->failure = runner_ready(session->runner, start < session->end ? start : session->end);
+    const double begun = trial_clock();
+    const double due = begun + seconds;
+    if (s->failure == CLAYER_OK)
+        s->failure =
+            runner_run(session->runner, task, plan, samples, stop, due < session->end ? due : session->end, outcome);
+    if (s->failure != CLAYER_OK) {
+        snprintf(s->failure_text, sizeof s->failure_text, "%.230s", clayer_last_error());
+        return false;
+    }
+    const double took = trial_clock() - begun;
+    session->warm = outcome->verdict != CLAYER_VERDICT_LOST;
+    if (outcome->verdict == CLAYER_VERDICT_LOST && (runner_stopped(session->runner) || trial_clock() >= session->end))
+        return false;
+    if (outcome->verdict == CLAYER_VERDICT_RIGHT && took > session->longest)
+        session->longest = took;
+    return true;
+}
+
+/* A device that has gone answers every candidate with an error: new workers, then the end. */
+static void watch_failures(struct search *s, const struct outcome *outcome)
+{
+    struct session *session = s->session;
+    if (outcome->verdict == CLAYER_VERDICT_RIGHT || outcome->verdict == CLAYER_VERDICT_SLOW)
+        session->failures = session->restarts = 0;
+    if (outcome->verdict != CLAYER_VERDICT_FAILED || ++session->failures < FAILURES_IN_A_ROW)
+        return;
+    session->failures = 0;
+    if (++session->restarts > RESTARTS) {
+        s->device_lost = true;
+        return;
+    }
+    log_write(CLAYER_LOG_WARN, "%d candidates failed in a row, the last with: %s; tuning goes on with a fresh context",
+              FAILURES_IN_A_ROW, outcome->reason);
+    runner_restart(session->runner);
+    session->warm = false;
+}
+
+static bool same(struct point a, struct point b)
+{
+    return a.family == b.family && a.index == b.index;
+}
+
+static void take(struct search *s, struct point point, const char *plan, const struct outcome *outcome)
+{
+    double values[OUTCOME_SAMPLES];
+    memcpy(values, outcome->seconds, sizeof values);
+    const double median = quantile(values, outcome->count, 0.5);
+    if (outcome->verdict == CLAYER_VERDICT_SLOW) {
+        if (same(point, s->standard))
+            s->default_seconds = median;
+        return;
+    }
+    if (s->count == s->room) {
+        const size_t room = s->room ? 2 * s->room : 64;
+        struct contender *more = realloc(s->contenders, room * sizeof *more);
+        if (!more) {
+            s->failure = FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for %zu candidates", room);
+            return;
+        }
+        s->contenders = more;
+        s->room = room;
+    }
+    struct contender *c = &s->contenders[s->count++];
+    c->point = point;
+    c->median = median;
+    snprintf(c->plan, sizeof c->plan, "%s", plan);
+    if (same(point, s->standard))
+        s->default_seconds = median;
+    const struct family *family = families[point.family];
+    if (family == family_clblast)
+        s->clblast_seconds = median;
+    if (s->family_best[point.family] == 0 || median < s->family_best[point.family])
+        s->family_best[point.family] = median;
+    /* The calling thread is compared in the finals, where each call is waited for. */
+    if (family != &family_host && (s->best == NO_CONTENDER || median < s->contenders[s->best].median))
+        s->best = s->count - 1;
+}
+
+/* Tries one point, unless it was. false: the search must end. */
+static bool try_point(struct search *s, struct point point, bool trusted)
+{
+    struct session *session = s->session;
+    struct outcome outcome = {0};
+    char plan[PLAN_BYTES];
+    if (s->space.taken[point.family][point.index])
+        return true;
+    if (session_over(session))
+        return false;
+    s->space.taken[point.family][point.index] = true;
+    space_print(point, plan);
+    const char *quarantined = journal_quarantined(session->journal, plan, trusted);
+    if (quarantined) {
+        outcome.verdict = CLAYER_VERDICT_QUARANTINED;
+        snprintf(outcome.reason, sizeof outcome.reason, "%s", quarantined);
+    } else if (!journal_known(session->journal, s->key, plan, &outcome)) {
+        const double stop = s->best == NO_CONTENDER || trusted ? 0 : STOP_FACTOR * s->contenders[s->best].median;
+        journal_try(session->journal, s->key, plan);
+        const bool tried = search_task(s, RUNNER_TRY, plan, TRY_SAMPLES, stop, &outcome);
+        journal_tried(session->journal, s->key, plan, tried ? &outcome : NULL);
+        if (!tried)
+            return false;
+        watch_failures(s, &outcome);
+    }
+    s->done++;
+    s->tried[point.family]++;
+    if (outcome.verdict == CLAYER_VERDICT_RIGHT)
+        s->result->candidates++;
+    if (outcome.verdict == CLAYER_VERDICT_RIGHT || outcome.verdict == CLAYER_VERDICT_SLOW)
+        take(s, point, plan, &outcome);
+    else if (outcome.verdict != CLAYER_VERDICT_QUARANTINED)
+        s->result->rejected++;
+    if (outcome.verdict == CLAYER_VERDICT_LOST || outcome.verdict == CLAYER_VERDICT_WRONG)
+        log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
+                  s->shape.out_features, clayer_verdict_string(outcome.verdict), outcome.reason);
+    session_report(s, CLAYER_TUNE_CANDIDATE, plan, &outcome);
+    return s->failure == CLAYER_OK && !s->device_lost && !session->cancelled && trial_clock() < s->search_end;
+}
+
+/* Whether more of this family is worth trying. */
+static bool promising(const struct search *s, size_t family)
+{
+    if (s->hopeless[family])
+        return false;
+    return s->tried[family] < FAMILY_TRIES || s->best == NO_CONTENDER ||
+           (s->family_best[family] > 0 && s->family_best[family] < FAMILY_FACTOR * s->contenders[s->best].median);
+}
+
+static void add_first(const struct search *s, struct point *first, size_t *count, struct point point)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (same(first[i], point))
+            return;
+    if (s->space.cost[point.family][point.index] >= 0)
+        first[(*count)++] = point;
+}
+
+size_t search_first(const struct search *s, struct point first[SEARCH_FIRST])
+{
+    size_t count = 0;
+    struct point point;
+    add_first(s, first, &count, s->standard);
+    add_first(s, first, &count, s->incumbent);
+    for (size_t i = 0; i < s->seed_count; i++)
+        if (space_parse(&s->space, s->seeds[i], &point))
+            add_first(s, first, &count, point);
+    for (size_t f = 0; f < family_count; f++) {
+        struct configuration configuration = {{0}};
+        if (s->session->params->effort == CLAYER_EFFORT_QUICK && s->hopeless[f])
+            continue;
+        families[f]->suggest(&s->space.target, &s->space.shape, &s->space.call, &configuration);
+        if (space_find(&s->space, families[f], &configuration, &point))
+            add_first(s, first, &count, point);
+    }
+    return count;
+}
+
+/* When nothing else ran, what has no chance otherwise may still be right. */
+static bool last_resort(struct search *s)
+{
+    for (size_t f = 0; f < family_count && s->best == NO_CONTENDER; f++) {
+        struct configuration configuration = {{0}};
+        struct point point;
+        families[f]->suggest(&s->space.target, &s->space.shape, &s->space.call, &configuration);
+        if (space_find(&s->space, families[f], &configuration, &point) && !try_point(s, point, true))
+            return false;
+    }
+    return true;
+}
+
+/* Tries up to `most` more of the model's order from *at on. */
+static bool sample(struct search *s, size_t *at, size_t most)
+{
+    for (size_t tried = 0; tried < most && *at < s->space.count; (*at)++) {
+        const struct point point = s->space.order[*at];
+        if (s->space.taken[point.family][point.index] || !promising(s, point.family))
+            continue;
+        tried++;
+        if (!try_point(s, point, false))
+            return false;
+    }
+    return true;
+}
+
+static int by_median(const void *a, const void *b)
+{
+    const struct contender *x = a, *y = b;
+    return x->median < y->median ? -1 : x->median > y->median;
+}
+
+/* Climbs from the best few, until no neighbour of them is better. */
+static bool climb(struct search *s, size_t bases)
+{
+    for (;;) {
+        bool gained = false;
+        struct contender top[4];
+        size_t count = 0;
+        for (size_t i = 0; i < s->count; i++) { /* the `bases` fastest that have neighbours */
+            if (!families[s->contenders[i].point.family]->geometry)
+                continue;
+            if (count < bases)
+                top[count++] = s->contenders[i];
+            else if (s->contenders[i].median < top[count - 1].median)
+                top[count - 1] = s->contenders[i];
+            qsort(top, count, sizeof *top, by_median);
+        }
+        for (size_t b = 0; b < count && !gained; b++) {
+            struct point neighbours[SPACE_NEIGHBOURS];
+            const size_t n = space_neighbours(&s->space, top[b].point, neighbours, SPACE_NEIGHBOURS);
+            for (size_t i = 0; i < n; i++) {
+                const double before = s->contenders[s->best].median;
+                if (!try_point(s, neighbours[i], false))
+                    return false;
+                gained = gained || s->contenders[s->best].median < GAIN * before;
+            }
+        }
+        if (!gained)
+            return true;
+    }
+}
+
+void search_run(struct search *s)
+{
+    struct session *session = s->session;
+    const struct budget *budget = &budgets[session->params->effort];
+    struct point first[SEARCH_FIRST];
+    s->begun = trial_clock();
+    double seconds = budget->seconds, portion = budget->search / budget->seconds;
+    if (isfinite(session->end)) {
+        const double share = (session->end - s->begun) / (double)(session->shapes_left + 1);
+        seconds = share < seconds ? share : seconds;
+        portion = isfinite(portion) ? portion : 0.8;
+    }
+    s->end = s->begun + seconds;
+    s->search_end = s->begun + (isfinite(seconds) ? seconds * portion : INFINITY);
+    const size_t count = search_first(s, first);
+    size_t most = s->agreed ? budget->sample / 3 : budget->sample, at = 0;
+    s->total = most < s->space.count ? count + most + budget->stale : s->space.count;
+    s->total = session->params->refresh ? count : s->total < s->space.count ? s->total : s->space.count;
+    runner_shape(session->runner, &s->shape);
+    session_report(s, CLAYER_TUNE_BEGIN, NULL, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (!try_point(s, first[i], same(first[i], s->standard) || same(first[i], s->incumbent)))
+            return;
+    if (session->params->refresh)
+        return;
+    for (;;) {
+        const size_t before = s->done;
+        const double best = s->best == NO_CONTENDER ? 0 : s->contenders[s->best].median;
+        if (!sample(s, &at, most) || !last_resort(s) || (s->best != NO_CONTENDER && !climb(s, s->agreed ? 1 : 3)))
+            return;
+        if (s->done == before || s->agreed)
+            return; /* everything that is promising was tried */
+        if (best > 0 && s->contenders[s->best].median > GAIN * best && s->done >= budget->stale)
+            return;
+        most = budget->sample / 2 + 1;
+    }
+}
+
+void search_seed(struct search *s, const char *plan)
+{
+    for (size_t i = 0; i < s->seed_count; i++)
+        if (strcmp(s->seeds[i], plan) == 0)
+            return;
+    if (s->seed_count < SEEDS_MAX)
+        snprintf(s->seeds[s->seed_count++], PLAN_BYTES, "%s", plan);
+}
+
+/* The point of the plan that is chosen with these records. */
+static clayer_status chosen(struct search *s, struct store *store, struct point *point)
+{
+    const struct plan_request nothing = {0};
+    struct plan plan;
+    TRY(plan_choose(&s->space.target, store, &s->space.shape, &s->space.call, &nothing, 0, &plan));
+    if (!space_find(&s->space, plan.family, &plan.configuration, point))
+        return FAIL(CLAYER_ERROR_INTERNAL, "plan %s is not in its family's space", plan.family->name);
+    return CLAYER_OK;
+}
+
+clayer_status search_create(struct session *session, size_t index, struct search *s)
+{
+    memset(s, 0, sizeof *s);
+    s->session = session;
+    s->index = index;
+    s->shape = session->params->shapes[index];
+    s->result = &session->results[index];
+    s->best = NO_CONTENDER;
+    s->begun = trial_clock();
+    s->end = s->search_end = INFINITY;
+    const clayer_tune_shape *shape = &s->shape;
+    snprintf(s->key, sizeof s->key, "%zux%zux%zu/%s%s", shape->batch, shape->in_features, shape->out_features,
+             clayer_activation_string(shape->activation), shape->no_bias ? "/nobias" : "");
+    const struct layer_shape layer = {
+        .in_features = shape->in_features,
+        .out_features = shape->out_features,
+        .panel = packed_panel_width(shape->out_features),
+        .activation = {shape->activation, shape->activation_alpha, shape->activation_beta},
+        .has_bias = !shape->no_bias,
+        .plain = session->context->target.clblast,
+        .host = session->context->opencl->shared_memory,
+    };
+    const struct call_shape call = {
+        .batch = shape->batch, .ldx = shape->in_features, .ldy = shape->out_features, .host = layer.host};
+    plan_record_layer(&layer, &call, &s->layer);
+    clayer_status status = space_create(&session->context->target, &layer, &call, &s->space);
+    if (status == CLAYER_OK) {
+        mark_hopeless(s);
+        status = chosen(s, NULL, &s->standard);
+    }
+    if (status == CLAYER_OK)
+        status = chosen(s, session->store, &s->incumbent);
+    if (status != CLAYER_OK) {
+        search_free(s);
+        return status;
+    }
+    space_print(s->standard, s->result->default_plan);
+    return CLAYER_OK;
+}
+
+void search_free(struct search *s)
+{
+    space_free(&s->space);
+    free(s->contenders);
+    s->contenders = NULL;
+}
