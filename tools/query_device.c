@@ -1,6 +1,7 @@
 /* A device as JSON, and the same as lines of text. */
 #include "query.h"
 
+#include <clayer/tuning.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -79,6 +80,34 @@ static json_t *number_or_null(int64_t value)
     return value == CLAYER_UNKNOWN ? json_null() : json_integer(value);
 }
 
+struct tally {
+    json_int_t in_force[CLAYER_TUNING_BUILT_IN + 1], stale, skipped;
+};
+
+static void tally_record(void *user, const clayer_tuning_record *record)
+{
+    struct tally *tally = user;
+    if (!record->in_force)
+        tally->skipped++;
+    else
+        tally->in_force[record->origin]++;
+    tally->stale += record->in_force && record->stale;
+}
+
+/* How many tuning records there are for the device: by origin, those that count; null for the host, which has none. */
+static json_t *tuning_to_json(const clayer_device_info *info)
+{
+    struct tally tally = {.stale = 0};
+    if (info->type == CLAYER_DEVICE_HOST || clayer_tuning_list(info, tally_record, &tally) != CLAYER_OK)
+        return json_null();
+    json_t *counts = json_object();
+    for (int origin = 0; origin <= CLAYER_TUNING_BUILT_IN; origin++)
+        if (tally.in_force[origin])
+            json_object_set_new(counts, clayer_tuning_origin_string((clayer_tuning_origin)origin),
+                                json_integer(tally.in_force[origin]));
+    return json_pack("{s:o, s:I, s:I}", "in_force", counts, "stale", tally.stale, "skipped", tally.skipped);
+}
+
 json_t *device_to_json(const clayer_device_info *info)
 {
     json_t *device = json_object();
@@ -112,6 +141,7 @@ json_t *device_to_json(const clayer_device_info *info)
                         info->matrix_units == CLAYER_MATRIX_UNKNOWN
                             ? json_null()
                             : json_string(clayer_matrix_units_string(info->matrix_units)));
+    json_object_set_new(device, "tuning_records", tuning_to_json(info));
     return device;
 }
 

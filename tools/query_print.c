@@ -33,6 +33,26 @@ static void print_memory(const json_t *device)
     printf("%10s  ", text);
 }
 
+static void print_tuning(const json_t *device)
+{
+    const json_t *records = json_object_get(device, "tuning_records");
+    const json_int_t stale = json_integer_value(json_object_get(records, "stale")),
+                     skipped = json_integer_value(json_object_get(records, "skipped"));
+    json_t *count;
+    const char *origin, *before = "      tuning records: ";
+    json_object_foreach(json_object_get(records, "in_force"), origin, count)
+    {
+        printf("%s%d %s", before, (int)json_integer_value(count), origin);
+        before = ", ";
+    }
+    if (skipped)
+        printf("%s%d not used", before, (int)skipped);
+    if (stale)
+        printf("; %d of another driver, clayer or kernels", (int)stale);
+    if (skipped || before[0] == ',')
+        putchar('\n');
+}
+
 static void print_table(const struct query *query)
 {
     printf(
@@ -58,6 +78,7 @@ static void print_table(const struct query *query)
             printf("      cannot be used: %s\n", text_of(device, "reason"));
         if (*text_of(device, "also_through"))
             printf("      also seen through: %s\n", text_of(device, "also_through"));
+        print_tuning(device);
     }
 }
 
@@ -142,6 +163,7 @@ void print_query(const struct query *query)
             printf("%sdevice %d: %s\n", i ? "\n" : "", (int)json_integer_value(json_object_get(entry, "index")),
                    text_of(entry, "name"));
             print_device_fields(entry);
+            print_tuning(entry);
             print_properties(entry);
         }
     } else {
