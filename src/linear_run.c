@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "store/store.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Plans are kept by what predicates and rules of thumb look at; offsets count by their alignment. */
@@ -77,15 +78,23 @@ static void share_plan(const clayer_linear *linear, const struct call_shape *cal
     }
 }
 
-/* Chooses a plan and builds its kernels. An automatic plan whose kernels a driver cannot build gives way to the next.
- */
+/* Chooses a plan and builds its kernels. An automatic plan whose kernels a driver cannot build gives way to the next;
+ * when none is left, the failure is the last build's. */
 static clayer_status make_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned)
 {
     clayer_context *c = linear->context;
     struct store *store = linear->request.family ? NULL : context_store(c);
     unsigned excluded = 0;
+    clayer_status failure = CLAYER_OK;
+    char why[512] = "";
     for (;;) {
-        TRY(plan_choose(&c->target, store, &linear->shape, call, &linear->request, excluded, &planned->plan));
+        const clayer_status chosen =
+            plan_choose(&c->target, store, &linear->shape, call, &linear->request, excluded, &planned->plan);
+        if (chosen != CLAYER_OK && excluded)
+            return FAIL(failure == CLAYER_ERROR_OUT_OF_MEMORY ? failure : CLAYER_ERROR_BUILD,
+                        "no kernel for %zux%zux%zu could be built on %s: %s", call->batch, linear->shape.in_features,
+                        linear->shape.out_features, c->info.name, why);
+        TRY(chosen);
         const struct family *family = planned->plan.family;
         if (!own)
             share_plan(linear, call, &planned->plan);
@@ -93,12 +102,13 @@ static clayer_status make_plan(clayer_linear *linear, const struct call_shape *c
         const clayer_status status = family->prepare(c->opencl, &linear->shape, &planned->executable);
         if (status == CLAYER_OK || planned->plan.origin == PLAN_FORCED || status == CLAYER_ERROR_FORKED)
             return status;
+        failure = status;
+        snprintf(why, sizeof why, "%s", clayer_last_error());
         if (planned->plan.record) { /* another configuration of the family may build */
-            store_reject(store, planned->plan.record, clayer_last_error());
+            store_reject(store, planned->plan.record, why);
             continue;
         }
-        log_write(CLAYER_LOG_WARN, "family %s is passed over on %s: %s", family->name, c->info.name,
-                  clayer_last_error());
+        log_write(CLAYER_LOG_WARN, "family %s is passed over on %s: %s", family->name, c->info.name, why);
         excluded |= plan_bit(family);
     }
 }

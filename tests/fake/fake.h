@@ -28,7 +28,7 @@ typedef long fake_live_function(const char *kind);
 typedef long fake_created_function(const char *kind);
 /* Handles that were used after their last release, released too often, or never came from the driver. */
 typedef long fake_misuses_function(void);
-/* The function that last failed by a rule since the last reset, "" if none did. */
+/* The function that last failed, or answered nonsense, by a rule since the last reset, "" if none did. */
 typedef const char *fake_failed_function(void);
 
 struct fake_control {

@@ -136,7 +136,7 @@ struct effect fake_enter(enum function function, const char *text)
         effect.failed = true;
         effect.code = dead_code;
     }
-    if (effect.failed)
+    if (effect.failed || effect.nonsense)
         last_failed = (int)function;
     pthread_mutex_unlock(&fake_mutex);
 
