@@ -111,8 +111,9 @@ static bool fail_call(const struct life *life, long n, int action)
     cr_expect_eq(heap_live(), blocks, "%s: %zd blocks of memory are left", what, (ssize_t)(heap_live() - blocks));
     if (!*failed)
         return false;
-    cr_expect_neq(status, LIFE_WRONG, "%s: a wrong result", what);
     const bool nonsense = action >= ACTIONS - NONSENSE_ACTIONS;
+    /* A command that claims to have run and did not cannot be told from one that did. */
+    cr_expect(status != LIFE_WRONG || (nonsense && strncmp(failed, "clEnqueue", 9) == 0), "%s: a wrong result", what);
     if (status == CLAYER_OK && !life->automatic) {
         bool known = false;
         for (size_t i = 0; i < sizeof survivable / sizeof *survivable; i++)
