@@ -31,7 +31,8 @@ typedef struct clayer_model_load_params {
 
 /* Loads a chain of layers from a safetensors file (as PyTorch's nn.Sequential state_dict gives it): F32, F16, BF16 and
  * F64 tensors, NAME.weight (out, in) and NAME.bias (out). params may be NULL. Errors: IO, FORMAT (file, tensor, what
- * was found, what is accepted), MISMATCH (shapes that do not chain, with both tensors' names and shapes). */
+ * was found, what is accepted; the metadata's lists included), MISMATCH (shapes that do not chain, with both tensors'
+ * names and shapes), INVALID_ARGUMENT (a list in params). */
 CLAYER_API clayer_status clayer_model_load(clayer_context *context, const char *path,
                                            const clayer_model_load_params *params, clayer_model **model);
 CLAYER_API void clayer_model_destroy(clayer_model **model);
