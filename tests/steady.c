@@ -1,72 +1,14 @@
 /* A forward call after the first, for batches no larger than before, allocates nothing of clayer's own and creates no
  * buffer, program or kernel. The linker leads every allocation of this program, and so of the library in it, through
- * the counters here (--wrap in meson.build); the fake driver counts what OpenCL is asked for. */
+ * the counters of support/allocations.c (--wrap in meson.build); the fake driver counts what OpenCL is asked for. */
 #include "fake/fake.h"
+#include "support/allocations.h"
 
 #include <clayer/clayer.h>
 #include <criterion/criterion.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static atomic_bool counting;
-static atomic_long allocations;
-
-#define COUNT()                                                                                                        \
-    do {                                                                                                               \
-        if (atomic_load(&counting))                                                                                    \
-            atomic_fetch_add(&allocations, 1);                                                                         \
-    } while (0)
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **block, size_t alignment, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    COUNT();
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    COUNT();
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    COUNT();
-    return __real_realloc(block, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    COUNT();
-    return __real_aligned_alloc(alignment, size);
-}
-
-int __wrap_posix_memalign(void **block, size_t alignment, size_t size)
-{
-    COUNT();
-    return __real_posix_memalign(block, alignment, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    COUNT();
-    return __real_strdup(text);
-}
 
 enum { BATCH = 70, IN = 256, OUT = 256 };
 
@@ -109,13 +51,11 @@ static void check_plan(clayer_context *context, const struct fake_control *fake,
     long before[5];
     for (int i = 0; fake && i < 5; i++)
         before[i] = fake->created(kinds[i]);
-    const long allocations_before = atomic_load(&allocations);
-    atomic_store(&counting, true);
+    const long allocations_before = allocations_made();
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
         call(context, linear, in, out, batches[i]);
-    atomic_store(&counting, false);
-    cr_expect_eq(atomic_load(&allocations), allocations_before, "%s: %ld allocations", plan,
-                 atomic_load(&allocations) - allocations_before);
+    const long allocations = allocations_made() - allocations_before;
+    cr_expect_eq(allocations, 0, "%s: %ld allocations", plan, allocations);
     for (int i = 0; fake && i < 5; i++)
         cr_expect_eq(fake->created(kinds[i]), before[i], "%s: %ld of %s created", plan,
                      fake->created(kinds[i]) - before[i], kinds[i]);
@@ -126,10 +66,10 @@ static void check_plan(clayer_context *context, const struct fake_control *fake,
 
 Test(steady, the_counters_count)
 {
-    atomic_store(&counting, true);
+    const long before = allocations_made();
     clayer_context *context = NULL;
     cr_assert_eq(clayer_context_create(&(clayer_context_params){.device = "host"}, &context), CLAYER_OK);
-    cr_assert_gt(atomic_load(&allocations), 0);
+    cr_assert_gt(allocations_made(), before);
     clayer_context_destroy(&context);
 }
 
