@@ -163,7 +163,7 @@ static bool rounds(struct finals *f)
             f->finalists[i].out = f->finalists[i].out || (!f->finalists[i].by_right && f->finalists[i].count &&
                                                           f->finalists[i].median > DROP_FACTOR * best->median);
         const double now = trial_clock();
-        if (now + (now - begun) > s->end)
+        if (now + 1.5 * (now - begun) > s->end)
             break;
     }
     return true;
@@ -216,7 +216,8 @@ static void fill(struct finals *f, const struct finalist *winner, bool *beats_in
     snprintf(result->plan, sizeof result->plan, "%s", winner->plan);
     result->seconds = winner->median;
     result->spread = winner->spread;
-    result->default_seconds = standard ? standard->median : 0;
+    result->default_seconds = standard ? standard->median : s->default_seconds;
+    result->clblast_seconds = s->clblast_seconds;
     for (size_t i = 0; i < f->count; i++)
         if (family_clblast && families[f->finalists[i].point.family] == family_clblast && f->finalists[i].count)
             result->clblast_seconds = f->finalists[i].median;

@@ -14,8 +14,8 @@ struct runner {
     runner_tick tick;
     void *user;
     clayer_tune_shape shape;
-    bool shaped; /* the worker, or the trial, is about this shape */
-    bool stopped;
+    bool shaped;        /* the worker, or the trial, is about this shape */
+    bool stopped, late; /* why the last task was lost */
     struct process process;
     clayer_context *context; /* in this process */
     struct trial *trial;
@@ -71,6 +71,11 @@ bool runner_stopped(const struct runner *runner)
     return runner->stopped;
 }
 
+bool runner_late(const struct runner *runner)
+{
+    return runner->late;
+}
+
 /* Sends a line and takes the answer; *lost says, in words, that there is none and never will be. */
 static bool ask(struct runner *r, const char *line, double deadline, char answer[WORKER_LINE], char *lost, size_t size)
 {
@@ -81,6 +86,7 @@ static bool ask(struct runner *r, const char *line, double deadline, char answer
     if (got == PROCESS_LINE)
         return true;
     r->stopped = got == PROCESS_STOPPED;
+    r->late = got == PROCESS_LATE;
     runner_restart(r);
     if (got == PROCESS_LATE)
         snprintf(lost, size, "it had not ended after %.1f s and was killed", trial_clock() - begun);
@@ -106,7 +112,7 @@ static clayer_status command(struct runner *r, const char *line, double deadline
 
 clayer_status runner_ready(struct runner *r, double deadline)
 {
-    r->stopped = false;
+    r->stopped = r->late = false;
     if (!r->program) {
         if (!r->context)
             TRY(clayer_context_create(&(clayer_context_params){.device = r->device}, &r->context));

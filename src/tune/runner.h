@@ -34,5 +34,7 @@ void runner_restart(struct runner *runner);
 
 /* Whether the last LOST was the wish of the tick rather than a fault of the candidate. */
 bool runner_stopped(const struct runner *runner);
+/* Whether it was the deadline. */
+bool runner_late(const struct runner *runner);
 
 #endif

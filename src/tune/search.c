@@ -18,18 +18,22 @@ struct budget {
 };
 
 static const struct budget budgets[] = {
-    [CLAYER_EFFORT_QUICK] = {13, 9.5, 6, 16, 24},
-    [CLAYER_EFFORT_NORMAL] = {80, 68, 15, 80, 120},
+    [CLAYER_EFFORT_QUICK] = {13, 8, 10, 16, 24},
+    [CLAYER_EFFORT_NORMAL] = {80, 68, 20, 80, 120},
     [CLAYER_EFFORT_EXHAUSTIVE] = {INFINITY, INFINITY, 60, SIZE_MAX, SIZE_MAX},
 };
 
-/* For a worker to start, and for its first candidate, for which the driver loads its compiler. */
+/* For a worker to start, and for a family's first candidate: the driver loads its compiler, CLBlast compiles a dozen
+ * kernels. What that took is the measure for later ones. */
 #define START_SECONDS 30.0
 /* Longer than the longest good candidate, by this factor, is a hang. */
-#define HANG_FACTOR 6.0
+#define HANG_FACTOR 10.0
 /* Failures in a row after which the device itself is suspected, and fresh workers that it gets. */
 #define FAILURES_IN_A_ROW 3
 #define RESTARTS 3
+/* What a quick search gives CLBlast on a CPU, at its end: from a cold cache it compiles for longer than that, and the
+ * next shape finds what it has done so far. */
+#define CLBLAST_SECONDS 4.0
 /* A family is given up when its first few are this much slower than the best. */
 #define FAMILY_TRIES 5
 #define FAMILY_FACTOR 3.0
@@ -38,6 +42,13 @@ static const struct budget budgets[] = {
 /* First samples this much above the best are proof. */
 #define STOP_FACTOR 1.4
 #define TRY_SAMPLES 3
+/* Of the time that a limit leaves for a shape, when at latest the finals begin and end. */
+#define FINALS_BEGIN 0.7
+#define FINALS_END 0.9
+/* A search tries so many candidates, one of which must run, even if that takes so many times its time on top: compilers
+ * may be slow, or the machine busy. */
+#define LEAST_CANDIDATES 8
+#define PATIENCE 3.0
 /* Less is no gain. */
 #define GAIN 0.995
 
@@ -53,13 +64,24 @@ static void mark_hopeless(struct search *s)
         s->hopeless[f] = families[f]->parameter_count > 0 && s->family_cost[f] > HOPELESS * least;
 }
 
+static bool *warm_of(struct session *session, const char *plan)
+{
+    size_t f = 0;
+    while (f + 1 < family_count && (strncmp(families[f]->name, plan, strlen(families[f]->name)) != 0))
+        f++;
+    return &session->warm[f];
+}
+
 bool search_task(struct search *s, enum runner_task task, const char *plan, size_t samples, double stop,
                  struct outcome *outcome)
 {
     struct session *session = s->session;
-    double seconds = session->warm ? budgets[session->params->effort].deadline : START_SECONDS;
+    bool *warm = warm_of(session, plan);
+    double seconds = *warm ? budgets[session->params->effort].deadline : START_SECONDS;
     if (seconds < HANG_FACTOR * session->longest)
         seconds = HANG_FACTOR * session->longest;
+    if (s->allowance > 0)
+        seconds = s->allowance;
     const double start = trial_clock() + START_SECONDS;
     s->failure = runner_ready(session->runner, start < session->end ? start : session->end);
     const double begun = trial_clock();
@@ -72,9 +94,9 @@ bool search_task(struct search *s, enum runner_task task, const char *plan, size
         return false;
     }
     const double took = trial_clock() - begun;
-    session->warm = outcome->verdict != CLAYER_VERDICT_LOST;
+    *warm = *warm || outcome->verdict != CLAYER_VERDICT_LOST;
     if (outcome->verdict == CLAYER_VERDICT_LOST && (runner_stopped(session->runner) || trial_clock() >= session->end))
-        return false;
+        return false; /* it is not the candidate's fault */
     if (outcome->verdict == CLAYER_VERDICT_RIGHT && took > session->longest)
         session->longest = took;
     return true;
@@ -96,7 +118,6 @@ static void watch_failures(struct search *s, const struct outcome *outcome)
     log_write(CLAYER_LOG_WARN, "%d candidates failed in a row, the last with: %s; tuning goes on with a fresh context",
               FAILURES_IN_A_ROW, outcome->reason);
     runner_restart(session->runner);
-    session->warm = false;
 }
 
 static bool same(struct point a, struct point b)
@@ -112,6 +133,8 @@ static void take(struct search *s, struct point point, const char *plan, const s
     if (outcome->verdict == CLAYER_VERDICT_SLOW) {
         if (same(point, s->standard))
             s->default_seconds = median;
+        if (families[point.family] == family_clblast)
+            s->clblast_seconds = median;
         return;
     }
     if (s->count == s->room) {
@@ -140,6 +163,23 @@ static void take(struct search *s, struct point point, const char *plan, const s
         s->best = s->count - 1;
 }
 
+/* Counts an outcome, keeps it and tells it. */
+static void settle(struct search *s, struct point point, const char *plan, const struct outcome *outcome)
+{
+    s->done++;
+    s->tried[point.family]++;
+    if (outcome->verdict == CLAYER_VERDICT_RIGHT)
+        s->result->candidates++;
+    if (outcome->verdict == CLAYER_VERDICT_RIGHT || outcome->verdict == CLAYER_VERDICT_SLOW)
+        take(s, point, plan, outcome);
+    else if (outcome->verdict != CLAYER_VERDICT_QUARANTINED)
+        s->result->rejected++;
+    if (outcome->verdict == CLAYER_VERDICT_LOST || outcome->verdict == CLAYER_VERDICT_WRONG)
+        log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
+                  s->shape.out_features, clayer_verdict_string(outcome->verdict), outcome->reason);
+    session_report(s, CLAYER_TUNE_CANDIDATE, plan, outcome);
+}
+
 /* Tries one point, unless it was. false: the search must end. */
 static bool try_point(struct search *s, struct point point, bool trusted)
 {
@@ -157,6 +197,7 @@ static bool try_point(struct search *s, struct point point, bool trusted)
         outcome.verdict = CLAYER_VERDICT_QUARANTINED;
         snprintf(outcome.reason, sizeof outcome.reason, "%s", quarantined);
     } else if (!journal_known(session->journal, s->key, plan, &outcome)) {
+        const double begun = trial_clock();
         const double stop = s->best == NO_CONTENDER || trusted ? 0 : STOP_FACTOR * s->contenders[s->best].median;
         journal_try(session->journal, s->key, plan);
         const bool tried = search_task(s, RUNNER_TRY, plan, TRY_SAMPLES, stop, &outcome);
@@ -164,26 +205,33 @@ static bool try_point(struct search *s, struct point point, bool trusted)
         if (!tried)
             return false;
         watch_failures(s, &outcome);
+        if (outcome.verdict == CLAYER_VERDICT_LOST) { /* costs a candidate, not the others' time */
+            s->search_end += trial_clock() - begun;
+            s->end += trial_clock() - begun;
+        }
     }
-    s->done++;
-    s->tried[point.family]++;
-    if (outcome.verdict == CLAYER_VERDICT_RIGHT)
-        s->result->candidates++;
-    if (outcome.verdict == CLAYER_VERDICT_RIGHT || outcome.verdict == CLAYER_VERDICT_SLOW)
-        take(s, point, plan, &outcome);
-    else if (outcome.verdict != CLAYER_VERDICT_QUARANTINED)
-        s->result->rejected++;
-    if (outcome.verdict == CLAYER_VERDICT_LOST || outcome.verdict == CLAYER_VERDICT_WRONG)
-        log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
-                  s->shape.out_features, clayer_verdict_string(outcome.verdict), outcome.reason);
-    session_report(s, CLAYER_TUNE_CANDIDATE, plan, &outcome);
-    return s->failure == CLAYER_OK && !s->device_lost && !session->cancelled && trial_clock() < s->search_end;
+    settle(s, point, plan, &outcome);
+    /* With next to nothing to choose from, going on is better than ending in time. */
+    double patience = s->count && s->done >= LEAST_CANDIDATES ? 0 : PATIENCE * (s->search_end - s->begun);
+    const double latest = s->begun + (session->end - s->begun) / (double)(session->shapes_left + 1) * FINALS_BEGIN;
+    if (s->search_end + patience > latest) /* the finals need the rest */
+        patience = latest > s->search_end ? latest - s->search_end : 0;
+    return s->failure == CLAYER_OK && !s->device_lost && !session_over(session) &&
+           trial_clock() < s->search_end + patience;
+}
+
+/* Whether CLBlast comes last, and may have too little time: where it is far behind, it must not cost the search. */
+static bool clblast_waits(const struct search *s)
+{
+    const clayer_device_type type = s->space.target.info->type;
+    return s->session->params->effort == CLAYER_EFFORT_QUICK &&
+           (type == CLAYER_DEVICE_CPU || type == CLAYER_DEVICE_SIMULATOR);
 }
 
 /* Whether more of this family is worth trying. */
 static bool promising(const struct search *s, size_t family)
 {
-    if (s->hopeless[family])
+    if (s->hopeless[family] || (families[family] == family_clblast && clblast_waits(s)))
         return false;
     return s->tried[family] < FAMILY_TRIES || s->best == NO_CONTENDER ||
            (s->family_best[family] > 0 && s->family_best[family] < FAMILY_FACTOR * s->contenders[s->best].median);
@@ -210,6 +258,8 @@ size_t search_first(const struct search *s, struct point first[SEARCH_FIRST])
     for (size_t f = 0; f < family_count; f++) {
         struct configuration configuration = {{0}};
         if (s->session->params->effort == CLAYER_EFFORT_QUICK && s->hopeless[f])
+            continue;
+        if (families[f] == family_clblast && clblast_waits(s))
             continue;
         families[f]->suggest(&s->space.target, &s->space.shape, &s->space.call, &configuration);
         if (space_find(&s->space, families[f], &configuration, &point))
@@ -282,7 +332,30 @@ static bool climb(struct search *s, size_t bases)
     }
 }
 
-void search_run(struct search *s)
+static void try_clblast(struct search *s)
+{
+    const struct configuration none = {{0}};
+    struct session *session = s->session;
+    struct point point;
+    struct outcome outcome = {0};
+    if (!family_clblast || !clblast_waits(s) || session->params->refresh || s->failure != CLAYER_OK || s->device_lost ||
+        session_over(session) || s->best == NO_CONTENDER || !space_find(&s->space, family_clblast, &none, &point) ||
+        s->space.taken[point.family][point.index] || journal_quarantined(session->journal, family_clblast->name, false))
+        return;
+    s->space.taken[point.family][point.index] = true;
+    s->allowance = CLBLAST_SECONDS;
+    journal_try(session->journal, s->key, family_clblast->name);
+    const bool tried = search_task(s, RUNNER_TRY, family_clblast->name, TRY_SAMPLES,
+                                   STOP_FACTOR * s->contenders[s->best].median, &outcome);
+    const bool late = tried && outcome.verdict == CLAYER_VERDICT_LOST && runner_late(session->runner);
+    s->allowance = 0;
+    journal_tried(session->journal, s->key, family_clblast->name, tried && !late ? &outcome : NULL);
+    if (tried && !late)
+        settle(s, point, family_clblast->name, &outcome);
+}
+
+/* The first candidates, then samples and climbs in turns. */
+static void explore(struct search *s)
 {
     struct session *session = s->session;
     const struct budget *budget = &budgets[session->params->effort];
@@ -291,7 +364,7 @@ void search_run(struct search *s)
     double seconds = budget->seconds, portion = budget->search / budget->seconds;
     if (isfinite(session->end)) {
         const double share = (session->end - s->begun) / (double)(session->shapes_left + 1);
-        seconds = share < seconds ? share : seconds;
+        seconds = share * FINALS_END < seconds ? share * FINALS_END : seconds;
         portion = isfinite(portion) ? portion : 0.8;
     }
     s->end = s->begun + seconds;
@@ -318,6 +391,12 @@ void search_run(struct search *s)
             return;
         most = budget->sample / 2 + 1;
     }
+}
+
+void search_run(struct search *s)
+{
+    explore(s);
+    try_clblast(s);
 }
 
 void search_seed(struct search *s, const char *plan)

@@ -43,6 +43,7 @@ struct search {
     double family_best[SPACE_FAMILIES]; /* 0: none */
     size_t done, total;
     double default_seconds, clblast_seconds;
+    double allowance; /* seconds for the next task, where the effort's deadline does not hold; 0 */
     bool device_lost;
     clayer_status failure; /* what ends the run: no device, no memory */
     char failure_text[240];
@@ -63,7 +64,7 @@ struct session {
     struct search *current;
     unsigned failures, restarts; /* in a row */
     double longest;              /* seconds that a good candidate took */
-    bool warm;                   /* the worker has answered for a candidate */
+    bool warm[SPACE_FAMILIES];   /* a candidate of the family has been answered for */
     clayer_tune_result *results;
 };
 

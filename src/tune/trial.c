@@ -29,6 +29,8 @@
 #define SAMPLE_SECONDS 1.5e-3
 /* Checked runs take few rows and may idle most of the device: only this much slower is proof. */
 #define PROOF 12.0
+/* A first sample this much above the limit needs no second one. */
+#define SURE 3.0
 
 /* A NaN that no computation gives. */
 static const uint32_t poison_bits = 0x7fedbeef;
@@ -279,6 +281,7 @@ static clayer_status sample(struct trial *t, bool waited, size_t samples, double
     double seconds;
     TRY(run(t, t->batch, 1, waited, &seconds)); /* not counted: may compile, and warms caches */
     double estimate = seconds;
+    size_t slow = 0;
     if (estimate < SAMPLE_SECONDS)
         TRY(run(t, t->batch, 1, waited, &estimate));
     for (size_t i = 0; i < samples && i < OUTCOME_SAMPLES; i++) {
@@ -290,7 +293,8 @@ static clayer_status sample(struct trial *t, bool waited, size_t samples, double
             calls *= 4;
         }
         outcome->seconds[outcome->count++] = estimate > 1e-12 ? estimate : 1e-12;
-        if (i == 0 && stop > 0 && estimate > stop) {
+        slow += stop > 0 && estimate > stop;
+        if (slow == outcome->count && slow >= (estimate > SURE * stop ? 1 : 2)) { /* one may have been disturbed */
             outcome->verdict = CLAYER_VERDICT_SLOW;
             return CLAYER_OK;
         }

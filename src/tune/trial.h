@@ -16,8 +16,8 @@ clayer_status trial_create(clayer_context *context, const clayer_tune_shape *sha
 void trial_destroy(struct trial **trial);
 
 /* Forces the plan, builds it, checks its results on an odd batch with tails and on the trial's own where that is small,
- * and takes `samples` samples. stop: seconds a call (0: none); a plan that the first sample, or the checked runs by a
- * wide margin, prove slower is SLOW. Never fails itself: everything is in *outcome. */
+ * and takes `samples` samples. stop: seconds a call (0: none); a plan that the first samples, or the checked runs by
+ * a wide margin, prove slower is SLOW. Never fails itself: everything is in *outcome. */
 void trial_try(struct trial *trial, const char *plan, size_t samples, double stop, struct outcome *outcome);
 
 /* Samples only. `waited`: each call is waited for by itself, as a caller with host memory does; else calls are enqueued
