@@ -2,6 +2,7 @@
 #include "device.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "opencl/timer.h"
 #include "store/store.h"
 
 #include <stdlib.h>
@@ -44,8 +45,13 @@ clayer_status context_allocate(const char *plan, clayer_context **context)
     return status;
 }
 
-void context_complete(clayer_context *c)
+void context_complete(clayer_context *c, bool profile)
 {
+    c->profile = profile;
+    if (profile && c->opencl && opencl_profile(c->opencl) != CLAYER_OK) {
+        log_write(CLAYER_LOG_WARN, "no profile: %s", clayer_last_error());
+        c->profile = false;
+    }
     c->target =
         (struct target){.info = &c->info, .context = c->opencl, .clblast = c->opencl && family_clblast_available()};
 }
@@ -62,7 +68,7 @@ clayer_status clayer_context_create(const clayer_context_params *params, clayer_
     struct device_choice choice;
     TRY_GOTO(device_choose(params->device, &choice));
     TRY_GOTO(open_device(c, &choice));
-    context_complete(c);
+    context_complete(c, params->profile);
     *context = c;
     return CLAYER_OK;
 fail:

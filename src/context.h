@@ -13,6 +13,7 @@ struct clayer_context {
     clayer_device_info info;
     struct opencl_context *opencl; /* NULL on the host device */
     struct target target;
+    bool profile;                /* calls are counted and measured */
     struct plan_request request; /* a plan forced for every layer */
     pthread_mutex_t store_lock;  /* guards opening it */
     struct store *store;         /* NULL before the first plan */
@@ -24,7 +25,7 @@ struct clayer_context {
 /* A context without a device yet, with the plan that the caller or CLAYER_PLAN forces; then, once info and opencl are
  * set, what follows from them. */
 clayer_status context_allocate(const char *plan, clayer_context **context);
-void context_complete(clayer_context *context);
+void context_complete(clayer_context *context, bool profile);
 
 clayer_context *context_retain(clayer_context *context);
 void context_release(clayer_context *context);

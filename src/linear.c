@@ -200,6 +200,7 @@ void clayer_linear_destroy(clayer_linear **linear)
         opencl_buffer_destroy(l->context->opencl, &l->memory.weights);
         opencl_buffer_destroy(l->context->opencl, &l->memory.bias);
         opencl_buffer_destroy(l->context->opencl, &l->memory.plain);
+        opencl_timer_clear(l->context->opencl, &l->profile.timer);
         opencl_guard_release(l->context->opencl, &l->memory.workspace_guard);
         opencl_buffer_destroy(l->context->opencl, &l->memory.workspace);
     }

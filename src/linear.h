@@ -3,6 +3,7 @@
 #define LINEAR_H
 
 #include "buffer.h"
+#include "opencl/timer.h"
 
 #include <clayer/linear.h>
 #include <pthread.h>
@@ -28,6 +29,11 @@ struct clayer_linear {
     struct planned plans[LINEAR_PLANS];
     size_t plan_count; /* ever planned; the newest replaces the oldest when the table is full */
     size_t last;       /* the plan of the most recent call */
+    struct {
+        uint64_t calls;
+        double seconds, flops, bytes; /* seconds on the calling thread; the device's are the timer's */
+        struct opencl_timer timer;    /* under the context's lock */
+    } profile;
 };
 
 /* One operand of a call, resolved: where the calling thread and the device find it, NULL where they cannot. */
@@ -71,6 +77,11 @@ clayer_status linear_force(clayer_linear *linear, const char *plan);
 /* The plan for a call, found or made. Unless the batch is to have a plan of its `own`, it shares the configuration of a
  * larger one of the same family, so that no call after the first compiles anything for a smaller batch. */
 clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, bool own, struct planned *planned);
+
+/* A call for the layer's profile, with its time on the calling thread (0 for the device's work); and a clock for that.
+ */
+void profile_count(clayer_linear *linear, size_t batch, double seconds);
+double profile_now(void);
 
 /* FLOP of one forward call: a multiplication and an addition per weight and row. */
 double linear_flops(const clayer_linear *linear, size_t batch);

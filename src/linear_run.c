@@ -278,12 +278,19 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
         const struct call_memory memory = {.host_x = x->host, .host_y = y->host};
         if (pending && !(x->staged && y->staged))
             status = opencl_finish(c->opencl);
+        const double begun = c->profile ? profile_now() : 0;
         if (status == CLAYER_OK)
             status = family_host.launch(NULL, &linear->shape, &linear->memory, &call, &memory, &planned.executable);
+        if (c->profile && status == CLAYER_OK)
+            profile_count(linear, batch, profile_now() - begun);
     } else {
         opencl_lock(c->opencl);
+        c->opencl->timer = c->profile ? &linear->profile.timer : NULL;
         status = run_on_device(linear, &planned, &call, x, y, events);
+        c->opencl->timer = NULL;
         opencl_unlock(c->opencl);
+        if (c->profile && status == CLAYER_OK)
+            profile_count(linear, batch, 0);
     }
     pthread_rwlock_unlock(&linear->weights_lock);
     return status;

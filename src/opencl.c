@@ -14,7 +14,7 @@ clayer_status clayer_context_create_opencl(const clayer_opencl_context_params *p
         return status;
     }
     c->info = c->opencl->info;
-    context_complete(c);
+    context_complete(c, params->profile);
     *context = c;
     return CLAYER_OK;
 }

@@ -13,6 +13,7 @@
 #include <clayer/log.h>
 #include <clayer/model.h>
 #include <clayer/npy.h>
+#include <clayer/profile.h>
 #include <clayer/safetensors.h>
 #include <clayer/status.h>
 #include <clayer/tune.h>

@@ -27,6 +27,9 @@ typedef struct clayer_context_params {
     /* Forces a plan for every layer of this context, as CLAYER_PLAN does: "panel", "portable", "clblast", "host", with
      * parameters as in "panel:rows=4,vectors=4". NULL: the environment variable CLAYER_PLAN, or automatic. */
     const char *plan;
+    /* Measures every forward call: see profile.h. Costs some microseconds a call. Without a queue that measures a
+     * warning goes to the log, and profiles are UNSUPPORTED. Default: false. */
+    bool profile;
     void *reserved[6]; /* must be zero */
 } clayer_context_params;
 

@@ -29,6 +29,7 @@ typedef struct clayer_opencl_context_params {
     cl_context context;  /* the queue's, or NULL: taken from the queue */
     cl_device_id device; /* the queue's, or NULL: taken from the queue. The context may have others too */
     const char *plan;    /* as in clayer_context_params */
+    bool profile;        /* the same; the queue must have been made with profiling */
     void *reserved[6];   /* must be zero */
 } clayer_opencl_context_params;
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "kernels/clblast_library.h"
 #include "kernels/family.h"
+#include "opencl/timer.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -116,6 +117,8 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
         status = clblast_fail(code, "CLBlastSgemmWithTempBuffer", text);
         goto fail;
     }
+    if (step.event)
+        opencl_timer_record(context, *step.event);
     opencl_chain_stepped(&chain);
     opencl_chain_step(&chain, true, &step.wait_count, &step.wait_list, &step.event);
     status = enqueue_epilogue(context, shape, layer, call, &step, executable);

@@ -43,7 +43,7 @@ void opencl_chain_step(struct opencl_chain *chain, bool last, cl_uint *wait_coun
         *wait_count = ordered ? 0 : 1;
         *wait_list = ordered ? NULL : &chain->previous;
     }
-    *event = !ordered || (last && chain->event) ? &chain->next : NULL;
+    *event = !ordered || chain->context->timer || (last && chain->event) ? &chain->next : NULL;
 }
 
 void opencl_chain_stepped(struct opencl_chain *chain)

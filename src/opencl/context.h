@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 struct opencl_kernel;
+struct opencl_timer;
 
 struct opencl_context {
     const struct opencl_api *api;
@@ -18,8 +19,10 @@ struct opencl_context {
     cl_command_queue queue;
     clayer_device_info info;
     bool device_retained;
-    bool adopted;      /* the application's objects: it may enqueue what clayer does not see */
-    bool out_of_order; /* the application's queue: a call's commands are chained by events (opencl/chain.h) */
+    bool profiling;             /* the queue measures (opencl/timer.h) */
+    struct opencl_timer *timer; /* of the call in progress; under the lock */
+    bool adopted;               /* the application's objects: it may enqueue what clayer does not see */
+    bool out_of_order;          /* the application's queue: a call's commands are chained by events (opencl/chain.h) */
     /* A CPU device whose buffers with CL_MEM_USE_HOST_PTR are the host's own memory (tested when the context is made):
      * the host may read and write them whenever nothing is pending. Never with an application's objects: buffers are
      * then the driver's own memory, which may be released while commands still use it. */

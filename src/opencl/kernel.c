@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "opencl/program.h"
+#include "opencl/timer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,12 +98,16 @@ clayer_status opencl_launch(struct opencl_context *c, const struct opencl_kernel
     for (int d = 0; d < 2; d++)
         if (!size_round_up(global[d], local[d], &rounded[d]))
             return FAIL(CLAYER_ERROR_TOO_LARGE, "a range of %zu work-items overflows", global[d]);
+    cl_event own = NULL, *made = event || !c->timer ? event : &own;
     const cl_int code = c->api->clEnqueueNDRangeKernel(c->queue, k->kernel, 2, NULL, rounded, local, wait_count,
-                                                       wait_count ? wait_list : NULL, event);
+                                                       wait_count ? wait_list : NULL, made);
     if (code != CL_SUCCESS)
         return CL_FAIL(code, "clEnqueueNDRangeKernel", "%s over %zux%zu in groups of %zux%zu", k->identity, rounded[0],
                        rounded[1], local[0], local[1]);
     opencl_enqueued(c);
+    if (made)
+        opencl_timer_record(c, *made);
+    opencl_event_release(c, own);
     return CLAYER_OK;
 }
 
