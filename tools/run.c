@@ -65,7 +65,7 @@ static int load(struct run *run)
 {
     const struct run_options *o = &run->options;
     const double start = run_now();
-    const clayer_context_params context = {.device = o->device, .plan = o->plan};
+    const clayer_context_params context = {.device = o->device, .plan = o->plan, .profile = o->profile};
     clayer_status status = clayer_context_create(&context, &run->context);
     if (status != CLAYER_OK)
         return failed(status);

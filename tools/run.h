@@ -18,7 +18,7 @@ struct run_options {
     clayer_rows_format input_format, output_format;
     size_t batch;         /* 0: chosen from the sizes */
     size_t shard, shards; /* part `shard`, counted from 1, of `shards`; 1 of 1 is everything */
-    bool softmax, argmax, json;
+    bool softmax, argmax, profile, json;
 };
 
 /* Reads the command line. Negative: go on; else the exit code, everything having been said. */

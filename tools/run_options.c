@@ -27,6 +27,7 @@ static const char help[] =
     "  --shard I/N          only the I-th (from 1) of N nearly equal ranges of rows\n"
     "  --device SELECTOR    as clayer-query lists them; default: CLAYER_DEVICE, or the best one\n"
     "  --plan PLAN          forces a kernel family, as CLAYER_PLAN does: portable, panel, clblast, host, ...\n"
+    "  --profile            adds each layer's own time, FLOP/s and bytes/s\n"
     "  --json               prints the report as JSON (schema clayer-run/1)\n"
     "  -h, --help           prints this\n"
     "  -V, --version        prints the version\n"
@@ -37,15 +38,25 @@ static const char help[] =
     "130 or 143 ended by Ctrl-C or SIGTERM. docs/clayer-run.md says more.\n";
 
 static const struct option options[] = {
-    {"input", required_argument, NULL, 'i'},  {"input-format", required_argument, NULL, 'I'},
-    {"output", required_argument, NULL, 'o'}, {"output-format", required_argument, NULL, 'O'},
-    {"labels", required_argument, NULL, 'l'}, {"reference", required_argument, NULL, 'r'},
-    {"softmax", no_argument, NULL, 's'},      {"argmax", no_argument, NULL, 'a'},
-    {"layers", required_argument, NULL, 'L'}, {"activations", required_argument, NULL, 'A'},
-    {"batch", required_argument, NULL, 'b'},  {"shard", required_argument, NULL, 'S'},
-    {"device", required_argument, NULL, 'd'}, {"plan", required_argument, NULL, 'p'},
-    {"json", no_argument, NULL, 'j'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    {"input", required_argument, NULL, 'i'},
+    {"input-format", required_argument, NULL, 'I'},
+    {"output", required_argument, NULL, 'o'},
+    {"output-format", required_argument, NULL, 'O'},
+    {"labels", required_argument, NULL, 'l'},
+    {"reference", required_argument, NULL, 'r'},
+    {"softmax", no_argument, NULL, 's'},
+    {"argmax", no_argument, NULL, 'a'},
+    {"layers", required_argument, NULL, 'L'},
+    {"activations", required_argument, NULL, 'A'},
+    {"batch", required_argument, NULL, 'b'},
+    {"shard", required_argument, NULL, 'S'},
+    {"device", required_argument, NULL, 'd'},
+    {"plan", required_argument, NULL, 'p'},
+    {"profile", no_argument, NULL, 'P'},
+    {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 static int read_format(const char *option, const char *text, clayer_rows_format *format)
@@ -155,6 +166,9 @@ int run_options_read(int argc, char **argv, struct run_options *o)
             break;
         case 'p':
             o->plan = optarg;
+            break;
+        case 'P':
+            o->profile = true;
             break;
         case 'j':
             o->json = true;

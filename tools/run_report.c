@@ -1,6 +1,7 @@
 /* What the tool prints about a run, for people and as JSON. */
 #include "run.h"
 
+#include <clayer/profile.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -88,11 +89,30 @@ static void print_plans(const struct run_summary *s, FILE *file)
     }
 }
 
+/* A layer's times in one line; per call, since batches are what a user can change. */
+static void print_profile(const struct run_summary *s, FILE *file)
+{
+    for (size_t i = 0; i < clayer_model_layer_count(s->model); i++) {
+        clayer_linear_profile p;
+        if (clayer_linear_get_profile(clayer_model_layer(s->model, i), &p) != CLAYER_OK) {
+            fprintf(file, "profile    %s\n", clayer_last_error());
+            return;
+        }
+        fprintf(file, "%s layer %s: %.2f us a call", i ? "          " : "profile   ", layer_name(s, i),
+                p.calls ? 1e6 * p.seconds / (double)p.calls : 0);
+        if (p.seconds > 0)
+            fprintf(file, ", %.3g GFLOP/s, %.3g GB/s", 1e-9 * p.flops / p.seconds, 1e-9 * p.bytes / p.seconds);
+        fprintf(file, "\n");
+    }
+}
+
 void run_print_end(const struct run_summary *s, FILE *file)
 {
     const struct run_results *r = s->results;
     if (r->rows)
         print_plans(s, file);
+    if (s->options->profile)
+        print_profile(s, file);
     if (s->options->labels && r->rows)
         fprintf(file, "accuracy   %zu/%zu = %.2f %%\n", r->correct, r->rows,
                 100.0 * (double)r->correct / (double)r->rows);
@@ -121,11 +141,16 @@ static json_t *layer_json(const struct run_summary *s, size_t index)
     clayer_plan_info plan;
     clayer_linear_get_info(layer, &info);
     clayer_linear_last_plan(layer, &plan);
-    return json_pack("{s:s, s:I, s:I, s:b, s:s, s:{s:s, s:s, s:s, s:s}}", "name",
+    json_t *profile = NULL;
+    clayer_linear_profile p;
+    if (s->options->profile && clayer_linear_get_profile(layer, &p) == CLAYER_OK)
+        profile = json_pack("{s:I, s:f, s:f, s:f}", "calls", (json_int_t)p.calls, "seconds", p.seconds, "flops",
+                            p.flops, "bytes", p.bytes);
+    return json_pack("{s:s, s:I, s:I, s:b, s:s, s:{s:s, s:s, s:s, s:s}, s:o*}", "name",
                      clayer_model_layer_name(s->model, index), "in_features", (json_int_t)info.in_features,
                      "out_features", (json_int_t)info.out_features, "bias", info.has_bias, "activation",
                      clayer_activation_string(info.activation), "plan", "family", plan.family, "configuration",
-                     plan.configuration, "origin", plan.origin, "reason", plan.reason);
+                     plan.configuration, "origin", plan.origin, "reason", plan.reason, "profile", profile);
 }
 
 /* Numbers that JSON cannot hold become null. */
