@@ -137,13 +137,23 @@ static void clblast_release(void)
     values = NULL;
 }
 
+/* CLBlast's sgemv adds beta times y also for beta = 0, so whoever calls it must not leave NaN in y: neither what lies
+ * in fresh memory, nor as poison. */
+static bool fill(cl_mem value, size_t level, float with)
+{
+    size_t bytes = current->shape.batch * width(level) * sizeof with;
+    OPENCL(clEnqueueFillBuffer(application.queue, value, &with, sizeof with, 0, bytes, 0, NULL, NULL));
+    return true;
+}
+
 static bool create_copy(size_t copy)
 {
     size_t count = current->shape.layers;
     cl_mem *value = values + copy * (count + 1);
     for (size_t l = 0; l <= count; l++) {
         value[l] = application_buffer(&application, current->shape.batch * width(l), l == 0 ? current->x : NULL);
-        if (!value[l] || (l > 0 && !create_layer(l - 1, &layers[copy * count + l - 1], value[l])))
+        if (!value[l] || (l > 0 && !fill(value[l], l, 0)) ||
+            (l > 0 && !create_layer(l - 1, &layers[copy * count + l - 1], value[l])))
             return false;
     }
     return true;
@@ -169,13 +179,9 @@ static cl_mem result(size_t copy)
     return values[copy * (current->shape.layers + 1) + current->shape.layers];
 }
 
-/* Not NaN: CLBlast's sgemv adds beta times y also for beta = 0, so whoever calls it must not leave NaN in y. */
 static bool clblast_poison(size_t copy)
 {
-    const float poison = -FLT_MAX;
-    size_t bytes = current->shape.batch * width(current->shape.layers) * sizeof poison;
-    OPENCL(clEnqueueFillBuffer(application.queue, result(copy), &poison, sizeof poison, 0, bytes, 0, NULL, NULL));
-    return true;
+    return fill(result(copy), current->shape.layers, -FLT_MAX);
 }
 
 static bool enqueue_layer(const struct layer *layer, size_t index, cl_mem x, cl_mem y)

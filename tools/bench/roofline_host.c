@@ -8,8 +8,9 @@
 
 typedef float vector __attribute__((vector_size(64), aligned(64)));
 
-/* The widest vectors that this processor has, as the library's own kernels choose them. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+/* The widest vectors that this processor has. Choosing happens while the program is loaded, before ThreadSanitizer is
+ * ready, which would crash. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define WIDEST __attribute__((target_clones("avx512f", "fma", "default")))
 #else
 #define WIDEST
