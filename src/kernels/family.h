@@ -80,6 +80,7 @@ struct geometry {
     size_t vector;                  /* elements of a load or a multiplication */
     size_t local_bytes;             /* local memory of a group */
     size_t splits;                  /* parts of in_features */
+    size_t k_items;                 /* work-items of a group that share an output */
 };
 
 struct family;

@@ -95,7 +95,7 @@ static void geometry(const struct configuration *configuration, struct geometry 
 {
     const int *value = configuration->value;
     const size_t rows = (size_t)value[ROWS], columns = (size_t)(value[VECTORS] * value[WIDTH]);
-    *geometry = (struct geometry){rows, columns, rows, columns, (size_t)value[WIDTH], 0, 1};
+    *geometry = (struct geometry){rows, columns, rows, columns, (size_t)value[WIDTH], 0, 1, 1};
 }
 
 const struct family family_panel = {"panel", "panel", parameters, 4, refuses, suggest, family_build, launch, geometry};

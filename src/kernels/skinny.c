@@ -92,7 +92,8 @@ static void geometry(const struct configuration *configuration, struct geometry 
                                   4,
                                   4,
                                   value[K_LANES] > 1 ? (size_t)(value[LANES] * value[K_LANES]) * rows * 16 : 0,
-                                  (size_t)value[SPLITS]};
+                                  (size_t)value[SPLITS],
+                                  (size_t)value[K_LANES]};
 }
 
 const struct family family_skinny = {"skinny", "skinny", parameters, COUNT,   refuses,

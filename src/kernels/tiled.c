@@ -132,7 +132,8 @@ static void geometry(const struct configuration *configuration, struct geometry 
                                   columns,
                                   (size_t)value[VECTOR],
                                   local_bytes(value),
-                                  (size_t)value[SPLITS]};
+                                  (size_t)value[SPLITS],
+                                  1};
 }
 
 const struct family family_tiled = {"tiled", "tiled", parameters, COUNT, refuses, suggest, prepare, launch, geometry};

@@ -38,7 +38,7 @@ static double cpu_cost(const struct target *target, const struct call_shape *cal
 static double gpu_cost(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                        const struct geometry *g)
 {
-    const double items = (double)(g->tile_rows / g->item_rows * (g->tile_columns / g->item_columns));
+    const double items = (double)(g->tile_rows / g->item_rows * (g->tile_columns / g->item_columns) * g->k_items);
     const double rows = (double)g->item_rows, columns = (double)g->item_columns;
     const double units = target->info->compute_units > 0 ? (double)target->info->compute_units : 16;
     const double groups = (double)(size_ceil_div(call->batch, g->tile_rows) *
@@ -54,6 +54,8 @@ static double gpu_cost(const struct target *target, const struct layer_shape *sh
         cost *= 1.1;
     const double local = target->info->local_memory_bytes > 0 ? (double)target->info->local_memory_bytes : 32768;
     if ((double)g->local_bytes * 2 > local) /* one group alone hides no latency */
+        cost *= 1.3;
+    if (g->local_bytes == 0 && target->info->local_memory_is_real == 1) /* each item loads what its neighbours load */
         cost *= 1.3;
     if (groups < units)
         cost *= units / groups;
