@@ -83,8 +83,10 @@ static int tune_device(const struct tune_options *o, const clayer_device_info *d
                                        .user = &progress};
     const clayer_status status = clayer_tune(&params, results);
     int code = code_of(status);
+    bool some = false;
     tune_progress_clear(&progress);
     for (size_t i = 0; i < o->shape_count; i++) {
+        some = some || results[i].state == CLAYER_TUNE_TUNED;
         if (results[i].state == CLAYER_TUNE_FAILED)
             code = worse(code, EXIT_CODE_FAILED);
         if (results[i].state == CLAYER_TUNE_TUNED && !results[i].stored)
@@ -92,6 +94,8 @@ static int tune_device(const struct tune_options *o, const clayer_device_info *d
         if (o->json)
             tune_json_result(device, &o->shapes[i], &results[i]);
     }
+    if (code == EXIT_CODE_TIME && some)
+        code = 0; /* as much as was asked for */
     if (!o->json)
         tune_table(o, device, results, place.path);
     if (status != CLAYER_OK && status != CLAYER_ERROR_CANCELLED)

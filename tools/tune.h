@@ -12,7 +12,7 @@
 
 enum {
     EXIT_CODE_NOT_STORED = 4, /* tuned and printed, and not, or not wholly, stored */
-    EXIT_CODE_TIME = 5        /* the time limit came before every shape was done */
+    EXIT_CODE_TIME = 5        /* the time limit came before any shape was done */
 };
 
 enum tune_task { TASK_TUNE, TASK_DRY_RUN, TASK_SHOW, TASK_FORGET, TASK_EXPORT, TASK_IMPORT, TASK_HEADER, TASK_WORKER };

@@ -34,10 +34,9 @@ static const char help[] =
     "Ctrl-C ends the run and keeps everything measured; the next run goes on from there. A second one ends it at "
     "once.\n"
     "Without shapes: --shape 128x768x3072.\n"
-    "Exit codes: 0 done; 1 something failed; 2 a wrong option; 3 no such device, or it cannot be used; 4 tuned, but "
-    "the\n"
-    "records could not be stored; 5 the time limit came first; 130 or 143 ended by Ctrl-C or SIGTERM. docs/tuning.md\n"
-    "says more.\n";
+    "Exit codes: 0 done; 1 something failed; 2 a wrong option; 3 no such device, or it cannot be used; 4 tuned, but\n"
+    "the records could not be stored; 5 the time limit came before any shape was done; 130 or 143 ended by Ctrl-C or\n"
+    "SIGTERM. docs/tuning.md says more.\n";
 
 static const struct option options[] = {
     {"device", required_argument, NULL, 'd'},

@@ -34,6 +34,7 @@ static const struct budget budgets[] = {
 /* What a quick search gives CLBlast on a CPU, at its end: from a cold cache it compiles for longer than that, and the
  * next shape finds what it has done so far. */
 #define CLBLAST_SECONDS 4.0
+#define FINALS_SECONDS 1.5 /* that it leaves */
 /* A family is given up when its first few are this much slower than the best. */
 #define FAMILY_TRIES 5
 #define FAMILY_FACTOR 3.0
@@ -41,6 +42,9 @@ static const struct budget budgets[] = {
 #define HOPELESS 6.0f
 /* First samples this much above the best are proof. */
 #define STOP_FACTOR 1.4
+/* The calling thread wins when it is so many times faster than the best of the first few on the device. */
+#define HOST_WINS 3.0
+#define FEW 3
 #define TRY_SAMPLES 3
 /* Of the time that a limit leaves for a shape, when at latest the finals begin and end. */
 #define FINALS_BEGIN 0.7
@@ -89,6 +93,10 @@ bool search_task(struct search *s, enum runner_task task, const char *plan, size
     if (s->failure == CLAYER_OK)
         s->failure =
             runner_run(session->runner, task, plan, samples, stop, due < session->end ? due : session->end, outcome);
+    if (s->failure != CLAYER_OK && session_over(session)) { /* the worker was only just starting */
+        s->failure = CLAYER_OK;
+        return false;
+    }
     if (s->failure != CLAYER_OK) {
         snprintf(s->failure_text, sizeof s->failure_text, "%.230s", clayer_last_error());
         return false;
@@ -338,12 +346,14 @@ static void try_clblast(struct search *s)
     struct session *session = s->session;
     struct point point;
     struct outcome outcome = {0};
-    if (!family_clblast || !clblast_waits(s) || session->params->refresh || s->failure != CLAYER_OK || s->device_lost ||
-        session_over(session) || s->best == NO_CONTENDER || !space_find(&s->space, family_clblast, &none, &point) ||
-        s->space.taken[point.family][point.index] || journal_quarantined(session->journal, family_clblast->name, false))
+    const double left = s->end - trial_clock() - FINALS_SECONDS;
+    if (!family_clblast || left < 1 || !clblast_waits(s) || session->params->refresh || s->failure != CLAYER_OK ||
+        s->device_lost || session_over(session) || s->best == NO_CONTENDER ||
+        !space_find(&s->space, family_clblast, &none, &point) || s->space.taken[point.family][point.index] ||
+        journal_quarantined(session->journal, family_clblast->name, false))
         return;
     s->space.taken[point.family][point.index] = true;
-    s->allowance = CLBLAST_SECONDS;
+    s->allowance = left < CLBLAST_SECONDS ? left : CLBLAST_SECONDS;
     journal_try(session->journal, s->key, family_clblast->name);
     const bool tried = search_task(s, RUNNER_TRY, family_clblast->name, TRY_SAMPLES,
                                    STOP_FACTOR * s->contenders[s->best].median, &outcome);
@@ -352,6 +362,16 @@ static void try_clblast(struct search *s)
     journal_tried(session->journal, s->key, family_clblast->name, tried && !late ? &outcome : NULL);
     if (tried && !late)
         settle(s, point, family_clblast->name, &outcome);
+}
+
+/* Whether the calling thread has won already: on the device a call that is waited for takes longer yet than what was
+ * measured there. */
+static bool host_wins(const struct search *s)
+{
+    for (size_t i = 0; i < s->count && s->best != NO_CONTENDER; i++)
+        if (families[s->contenders[i].point.family] == &family_host)
+            return HOST_WINS * s->contenders[i].median < s->contenders[s->best].median;
+    return false;
 }
 
 /* The first candidates, then samples and climbs in turns. */
@@ -378,7 +398,7 @@ static void explore(struct search *s)
     for (size_t i = 0; i < count; i++)
         if (!try_point(s, first[i], same(first[i], s->standard) || same(first[i], s->incumbent)))
             return;
-    if (session->params->refresh)
+    if (session->params->refresh || !sample(s, &at, FEW) || host_wins(s))
         return;
     for (;;) {
         const size_t before = s->done;
