@@ -215,6 +215,14 @@ const char *journal_quarantined(const struct journal *j, const char *plan, bool 
     return NULL;
 }
 
+const char *journal_lost(const struct journal *j, const char *plan)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (j->entries[i].kind == LOST && strcmp(j->entries[i].plan, plan) == 0)
+            return j->entries[i].outcome.reason;
+    return NULL;
+}
+
 bool journal_known(const struct journal *j, const char *shape, const char *plan, struct outcome *outcome)
 {
     for (size_t i = 0; i < j->count; i++)

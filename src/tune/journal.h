@@ -24,6 +24,9 @@ void journal_close(struct journal **journal);
  * without another explanation before it is suspected, since any kill strikes some candidate. */
 const char *journal_quarantined(const struct journal *journal, const char *plan, bool trusted);
 
+/* Why a plan was lost beyond doubt, or NULL. */
+const char *journal_lost(const struct journal *journal, const char *plan);
+
 /* What an unfinished run measured. shape: a text without spaces that tells shapes apart. */
 bool journal_known(const struct journal *journal, const char *shape, const char *plan, struct outcome *outcome);
 

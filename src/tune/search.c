@@ -188,6 +188,29 @@ static void settle(struct search *s, struct point point, const char *plan, const
     session_report(s, CLAYER_TUNE_CANDIDATE, plan, outcome);
 }
 
+bool search_quarantined(const struct search *s, struct point point, bool trusted, char *reason, size_t size)
+{
+    const struct journal *journal = s->session->journal;
+    struct point siblings[SPACE_NEIGHBOURS];
+    char plan[PLAN_BYTES];
+    space_print(point, plan);
+    const char *why = journal_quarantined(journal, plan, trusted);
+    if (why) {
+        snprintf(reason, size, "%s", why);
+        return true;
+    }
+    const size_t count = space_siblings(&s->space, point, siblings, SPACE_NEIGHBOURS);
+    for (size_t i = 0; i < count; i++) {
+        space_print(siblings[i], plan);
+        why = journal_lost(journal, plan);
+        if (why) {
+            snprintf(reason, size, "the same kernel, as %s: %s", plan, why);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Tries one point, unless it was. false: the search must end. */
 static bool try_point(struct search *s, struct point point, bool trusted)
 {
@@ -200,10 +223,8 @@ static bool try_point(struct search *s, struct point point, bool trusted)
         return false;
     s->space.taken[point.family][point.index] = true;
     space_print(point, plan);
-    const char *quarantined = journal_quarantined(session->journal, plan, trusted);
-    if (quarantined) {
+    if (search_quarantined(s, point, trusted, outcome.reason, sizeof outcome.reason)) {
         outcome.verdict = CLAYER_VERDICT_QUARANTINED;
-        snprintf(outcome.reason, sizeof outcome.reason, "%s", quarantined);
     } else if (!journal_known(session->journal, s->key, plan, &outcome)) {
         const double begun = trial_clock();
         const double stop = s->best == NO_CONTENDER || trusted ? 0 : STOP_FACTOR * s->contenders[s->best].median;
@@ -364,10 +385,12 @@ static void try_clblast(struct search *s)
         settle(s, point, family_clblast->name, &outcome);
 }
 
-/* Whether the calling thread has won already: on the device a call that is waited for takes longer yet than what was
- * measured there. */
+/* Whether the calling thread has won already, where the rule of thumb names it, too: on the device a call that is
+ * waited for takes longer yet than what was measured there. */
 static bool host_wins(const struct search *s)
 {
+    if (families[s->standard.family] != &family_host)
+        return false;
     for (size_t i = 0; i < s->count && s->best != NO_CONTENDER; i++)
         if (families[s->contenders[i].point.family] == &family_host)
             return HOST_WINS * s->contenders[i].median < s->contenders[s->best].median;

@@ -85,6 +85,9 @@ void search_seed(struct search *search, const char *plan);
 #define SEARCH_FIRST (SEEDS_MAX + SPACE_FAMILIES + 2)
 size_t search_first(const struct search *search, struct point first[SEARCH_FIRST]);
 
+/* Whether a point must not be tried, with the reason: itself, or its kernel with other arguments, was lost. */
+bool search_quarantined(const struct search *search, struct point point, bool trusted, char *reason, size_t size);
+
 /* Tries candidates until the search's time is up or nothing better turns up. */
 void search_run(struct search *search);
 /* Measures the best against the default, the incumbent and CLBlast, chooses, confirms, and fills the result but for

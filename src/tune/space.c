@@ -190,7 +190,8 @@ bool space_parse(const struct space *space, const char *plan, struct point *poin
            space_find(space, request.family, &configuration, point);
 }
 
-size_t space_neighbours(const struct space *space, struct point point, struct point *neighbours, size_t most)
+static size_t around(const struct space *space, struct point point, bool siblings, struct point *neighbours,
+                     size_t most)
 {
     const struct family *family = families[point.family];
     size_t count = 0;
@@ -198,6 +199,10 @@ size_t space_neighbours(const struct space *space, struct point point, struct po
     for (int i = family->parameter_count - 1; i >= 0; i--) {
         const struct parameter *p = &family->parameters[i];
         const int at = (int)(point.index / stride % (uint32_t)p->count);
+        if (siblings && !p->argument) {
+            stride *= (uint32_t)p->count;
+            continue;
+        }
         for (int step = -1; step <= 1; step += 2)
             for (int v = at + step; v >= 0 && v < p->count && count < most; v += step) {
                 const struct point other = {point.family, point.index + (uint32_t)(v - at) * stride};
@@ -210,6 +215,16 @@ size_t space_neighbours(const struct space *space, struct point point, struct po
         stride *= (uint32_t)p->count;
     }
     return count;
+}
+
+size_t space_neighbours(const struct space *space, struct point point, struct point *neighbours, size_t most)
+{
+    return around(space, point, false, neighbours, most);
+}
+
+size_t space_siblings(const struct space *space, struct point point, struct point *siblings, size_t most)
+{
+    return around(space, point, true, siblings, most);
 }
 
 int space_distance(struct point a, struct point b)

@@ -55,6 +55,9 @@ bool space_find(const struct space *space, const struct family *family, const st
 #define SPACE_NEIGHBOURS 48
 size_t space_neighbours(const struct space *space, struct point point, struct point *neighbours, size_t most);
 
+/* The legal points that run the same kernel with other arguments. At most `most`. */
+size_t space_siblings(const struct space *space, struct point point, struct point *siblings, size_t most);
+
 /* In how many parameters two points of one family differ; 99 for different families. */
 int space_distance(struct point a, struct point b);
 

@@ -267,7 +267,6 @@ clayer_status clayer_tune_forget(const char *device, size_t *lifted)
 
 static void explain_one(const struct search *s, clayer_tune_explain_callback callback, void *user)
 {
-    const struct session *session = s->session;
     struct point first[SEARCH_FIRST];
     const size_t count = search_first(s, first);
     char plan[PLAN_BYTES];
@@ -279,9 +278,10 @@ static void explain_one(const struct search *s, clayer_tune_explain_callback cal
         if (i >= count && (s->hopeless[point.family] || s->space.taken[point.family][point.index]))
             continue;
         space_print(point, plan);
-        const char *quarantined = journal_quarantined(session->journal, plan, i < 2);
+        char reason[240] = "";
+        const bool quarantined = search_quarantined(s, point, i < 2, reason, sizeof reason);
         line.verdict = quarantined ? CLAYER_VERDICT_QUARANTINED : CLAYER_VERDICT_RIGHT;
-        line.reason = quarantined ? quarantined : "";
+        line.reason = reason;
         callback(user, &line);
     }
     for (size_t i = 0; i < s->space.refusal_count; i++) {
