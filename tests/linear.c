@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define OK(call) cr_assert_eq((call), CLAYER_OK, "%s: %s", #call, clayer_last_error())
 #define FAILS(status, call)                                                                                            \
@@ -481,4 +482,33 @@ Test(linear, destroyed_in_any_order)
     for (size_t i = 0; i < BATCH * OUT; i++)
         cr_assert_eq(y[i], expected(i / OUT, i % OUT, true));
     clayer_buffer_destroy(&to);
+}
+
+/* Rows further apart than 31 bits of elements can say: x in a sparse mapping, as rows and as columns. */
+Test(linear, leading_dimension_beyond_31_bits)
+{
+    const size_t ld = ((size_t)1 << 31) + 8, bytes = ((IN - 1) * ld + IN) * sizeof(float);
+    float *far = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (far == MAP_FAILED)
+        cr_skip_test("no %zu bytes of address space", bytes);
+    fill();
+    clayer_context *context = open_context(NULL, NULL);
+    static const char *const plans[] = {"auto", "portable", "host"};
+    for (size_t p = 0; p < 3; p++) {
+        if (!can_force(context, plans[p]))
+            continue;
+        clayer_linear *linear = make_layer(context, plans[p]);
+        for (int columns = 0; columns < 2; columns++) {
+            for (size_t m = 0; m < BATCH; m++)
+                for (size_t k = 0; k < IN; k++)
+                    far[columns ? k * ld + m : m * ld + k] = x[m * IN + k];
+            const clayer_matrix mx = {.data = far, .ld = ld, .layout = (clayer_layout)columns}, my = {.data = y};
+            OK(clayer_linear_forward_matrix(linear, BATCH, &mx, &my));
+            for (size_t i = 0; i < BATCH * OUT; i++)
+                cr_assert_eq(y[i], expected(i / OUT, i % OUT, true), "%s", plans[p]);
+        }
+        clayer_linear_destroy(&linear);
+    }
+    munmap(far, bytes);
+    clayer_context_destroy(&context);
 }

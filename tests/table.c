@@ -2,8 +2,9 @@
  * activations x layouts x places in memory. Each test is a loop; its last line tells how many cases each family passed.
  *
  * CLAYER_TABLE chooses how much: "small" for simulators, "deep" for all configurations, else a spread that takes
- * seconds. CLAYER_DEVICE chooses the device, CLAYER_TABLE_WITHOUT a family to leave out, CLAYER_TABLE_PLATFORM the
- * platform that must have been met. Families come from the table in kernels/family.c. */
+ * seconds. CLAYER_TABLE_PART=I/N runs only every N-th configuration, from the I-th on, of those in shapes.
+ * CLAYER_DEVICE chooses the device, CLAYER_TABLE_WITHOUT a family to leave out, CLAYER_TABLE_PLATFORM the platform that
+ * must have been met. Families come from the table in kernels/family.c. */
 #include "host/linear.h"
 #include "host/packed.h"
 #include "table/rig.h"
@@ -25,6 +26,18 @@ static enum amount amount(void)
         return NORMAL;
     cr_assert(strcmp(text, "small") == 0 || strcmp(text, "deep") == 0, "CLAYER_TABLE: \"small\" or \"deep\"");
     return *text == 's' ? SMALL : DEEP;
+}
+
+/* Part i of n, counted from 0; all of it is 0 of 1. */
+static void part(size_t *i, size_t *n)
+{
+    const char *text = getenv("CLAYER_TABLE_PART");
+    *i = 0;
+    *n = 1;
+    if (!text)
+        return;
+    cr_assert(sscanf(text, "%zu/%zu", i, n) == 2 && *i >= 1 && *i <= *n, "CLAYER_TABLE_PART: I/N with 1 <= I <= N");
+    --*i;
 }
 
 static clayer_context *open_context(void)
@@ -122,7 +135,9 @@ static void run_family(clayer_context *context, const struct problem *p, const s
     shape.in_features = shape.out_features = 64;
     const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
     const size_t count = spread(family, &context->target, &shape, &call, depth, limit, list);
-    for (size_t i = 0; i < count; i++) {
+    size_t first, parts;
+    part(&first, &parts);
+    for (size_t i = first; i < count; i += parts) {
         rig_configure(&rig, &list[i]);
         for (size_t c = 0; c < calls; c++) {
             const struct activation a = run_time ? activation_of(random_below(random, ACTIVATION_COUNT)) : leaky;
@@ -202,6 +217,34 @@ Test(table, suggestions)
                     family_print(families[f], &c, again, sizeof again);
                     cr_assert_str_eq(again, text);
                 }
+    clayer_context_destroy(&context);
+}
+
+/* CLBlast counts in int, rounded up to its tiles; clayer's own kernels do not. */
+Test(table, indices_beyond_31_bits)
+{
+    clayer_context *context = open_context();
+    const struct layer_shape shape = {.in_features = 64, .out_features = 64, .panel = 64, .plain = true, .host = true};
+    const struct call_shape near = {.batch = 64, .ldx = 8388096, .ldy = 64, .host = true};
+    struct call_shape far[] = {near, near, near, near};
+    far[0].ldx = ((size_t)1 << 31) / 256;
+    far[1].ldy = far[0].ldx;
+    far[2].x_offset = 1u << 30;
+    far[3].batch = (size_t)1 << 25; /* x 64 outputs */
+    for (size_t f = 0; f < family_count; f++) {
+        struct configuration c = {{0}};
+        if (absent(context, families[f]))
+            continue;
+        families[f]->suggest(&context->target, &shape, &near, &c);
+        cr_assert_null(families[f]->refuses(&context->target, &shape, &near, &c));
+        for (int i = 0; i < 4; i++) {
+            const char *why = families[f]->refuses(&context->target, &shape, &far[i], &c);
+            if (families[f] == family_clblast)
+                cr_assert(why && strstr(why, "int"), "call %d: %s", i, why ? why : "accepted");
+            else
+                cr_assert_null(why, "%s, call %d: %s", families[f]->name, i, why);
+        }
+    }
     clayer_context_destroy(&context);
 }
 

@@ -80,6 +80,14 @@ size_t spread_legal(const struct family *family, const struct target *target, co
     return legal;
 }
 
+static bool listed(const struct configuration *list, size_t count, const struct configuration *c)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(&list[i], c, sizeof *c) == 0)
+            return true;
+    return false;
+}
+
 size_t spread(const struct family *family, const struct target *target, const struct layer_shape *shape,
               const struct call_shape *call, enum depth depth, size_t limit, struct configuration *list)
 {
@@ -97,13 +105,14 @@ size_t spread(const struct family *family, const struct target *target, const st
     /* Those with the most news first, so that few are needed. */
     const int most = family->parameter_count * (pairs ? family->parameter_count + 1 : 2) / 2;
     for (int wanted = all ? 0 : most; wanted >= 0 && count<limit; wanted = wanted> 1 ? wanted / 2 : wanted - 1) {
-        if (wanted == 0 && !all)
+        if (wanted == 0 && !pairs)
             break;
-        for (size_t i = 0; i < total && count < limit; i++) {
+        const size_t enough = wanted > 0 || all ? limit : limit < SPREAD_LEAST ? limit : SPREAD_LEAST;
+        for (size_t i = 0; i < total && count < enough; i++) {
             c = point(family, i, total);
             if (family->refuses(target, shape, call, &c) || memcmp(&c, &list[0], sizeof c) == 0)
                 continue;
-            if (fresh(&seen, &c, pairs, false) < wanted)
+            if (fresh(&seen, &c, pairs, false) < wanted || (wanted == 0 && !all && listed(list, count, &c)))
                 continue;
             fresh(&seen, &c, pairs, true);
             list[count++] = c;

@@ -6,10 +6,12 @@
 
 enum depth {
     SPREAD_VALUES, /* so many that each legal value of each parameter occurs, as far as the limit allows */
-    SPREAD_ALL     /* all; of a space above SPREAD_MOST so many that each legal pair of values occurs */
+    SPREAD_ALL     /* all; of a space above SPREAD_MOST so many that each legal pair of values occurs, and more up to
+                      SPREAD_LEAST */
 };
 
 #define SPREAD_MOST 1000
+#define SPREAD_LEAST 150
 
 /* Fills list with at most `limit` configurations that the family does not refuse, without duplicates, the rule of
  * thumb's first; returns their number. 0 when the family can't run here. */
