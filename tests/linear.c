@@ -398,7 +398,7 @@ Test(linear, forced_plans)
         clayer_context_destroy(&context);
         cr_skip_test("no OpenCL device: plans of device families cannot be forced");
     }
-    linear = make_layer(context, "portable:local=4");
+    linear = make_layer(context, "portable:local=1");
     OK(clayer_linear_prepare(linear, BATCH));
     OK(clayer_linear_last_plan(linear, &plan));
     cr_assert_str_eq(plan.family, "portable");

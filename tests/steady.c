@@ -44,6 +44,12 @@ static void check_plan(clayer_context *context, const struct fake_control *fake,
     static const size_t batches[] = {BATCH, BATCH, 64, 33, 7, 1, 2, BATCH};
     clayer_linear *linear = make_layer(context, plan);
     clayer_buffer *in, *out;
+    if (clayer_linear_prepare(linear, BATCH) == CLAYER_ERROR_UNSUPPORTED) {
+        printf("cases: steady: %s left out: %s\n", plan, clayer_last_error());
+        fflush(stdout);
+        clayer_linear_destroy(&linear);
+        return;
+    }
     cr_assert_eq(clayer_buffer_create(context, BATCH * IN, &in), CLAYER_OK);
     cr_assert_eq(clayer_buffer_create(context, BATCH * OUT, &out), CLAYER_OK);
     call(context, linear, in, out, BATCH);

@@ -11,6 +11,9 @@
 /* The largest tile of CLBlast's kernels; it pads to whole tiles, with int indices. */
 #define TILE_MAX 256
 
+/* The smallest work-group that any of its GEMM kernels is tuned to; a device below gets CL_INVALID_WORK_ITEM_SIZE. */
+#define GROUP_MIN 64
+
 /* Whether the last index that CLBlast may form in a matrix, rounded up to tiles, fits its int. */
 static bool fits_int(size_t rows, size_t cols, size_t ld, size_t offset)
 {
@@ -28,6 +31,8 @@ static const char *refuses(const struct target *target, const struct layer_shape
         return "it needs an OpenCL device";
     if (!target->clblast)
         return "libclblast.so.1 is not there";
+    if (opencl_limit(target->info->max_work_group_size, GROUP_MIN) < GROUP_MIN)
+        return "CLBlast's kernels need larger work-groups than the device allows";
     if (!shape->plain)
         return "no plain copy of the weights is kept";
     if (call->batch == 0 || shape->in_features == 0 || shape->out_features == 0)
