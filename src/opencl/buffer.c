@@ -26,7 +26,7 @@ clayer_status opencl_buffer_create(struct opencl_context *c, size_t bytes, struc
     }
     cl_int code;
     fresh.memory = c->api->clCreateBuffer(c->context, flags, bytes ? bytes : 1, fresh.host, &code);
-    if (code != CL_SUCCESS) {
+    if (code != CL_SUCCESS || !fresh.memory) {
         free(fresh.host);
         return CL_FAIL(code, "clCreateBuffer", "%zu bytes", bytes);
     }

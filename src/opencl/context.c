@@ -18,7 +18,7 @@ static bool shares_memory(struct opencl_context *c)
     cl_int code;
     bool same = false;
     cl_mem buffer = c->api->clCreateBuffer(c->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
-    if (code == CL_SUCCESS) {
+    if (code == CL_SUCCESS && buffer) {
         void *mapped =
             c->api->clEnqueueMapBuffer(c->queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
         if (code == CL_SUCCESS) {
@@ -59,13 +59,13 @@ clayer_status opencl_context_create(const struct opencl_device *device, struct o
     cl_int code;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->platform, 0};
     c->context = c->api->clCreateContext(properties, 1, &c->device, NULL, NULL, &code);
-    if (code != CL_SUCCESS) {
+    if (code != CL_SUCCESS || !c->context) {
         c->context = NULL;
         status = CL_FAIL(code, "clCreateContext", "device %s", c->info.name);
         goto fail;
     }
     c->queue = c->api->clCreateCommandQueue(c->context, c->device, 0, &code);
-    if (code != CL_SUCCESS) {
+    if (code != CL_SUCCESS || !c->queue) {
         c->queue = NULL;
         status = CL_FAIL(code, "clCreateCommandQueue", "device %s", c->info.name);
         goto fail;

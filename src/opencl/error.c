@@ -114,6 +114,9 @@ clayer_status opencl_fail(cl_int code, const char *call, const char *file, int l
     int length = 0;
     while (isalnum((unsigned char)name[length]) || name[length] == '_')
         length++;
+    if (code == CL_SUCCESS)
+        return error_set(CLAYER_ERROR_OPENCL, file, line, "%.*s made nothing and gave no error%s%s", length, name,
+                         *extra ? ": " : "", extra);
     return error_set(status_of(code), file, line, "%.*s failed with %s (%d)%s%s", length, name, opencl_error_name(code),
                      (int)code, *extra ? ": " : "", extra);
 }

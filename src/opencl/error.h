@@ -2,7 +2,7 @@
  *
  *     CL_TRY(api->clFinish(queue));
  *     buffer = api->clCreateBuffer(..., &code);
- *     if (code != CL_SUCCESS) return CL_FAIL(code, "clCreateBuffer", "%zu bytes", bytes);
+ *     if (code != CL_SUCCESS || !buffer) return CL_FAIL(code, "clCreateBuffer", "%zu bytes", bytes);
  */
 #ifndef OPENCL_ERROR_H
 #define OPENCL_ERROR_H
@@ -13,9 +13,10 @@
  * Never NULL. */
 const char *opencl_error_name(cl_int code);
 
-/* Records which call failed with which code, and returns OUT_OF_MEMORY for every code by which drivers say that, BUILD
- * for a failed compilation, else OPENCL. call may be a whole expression: the entry point's name is picked out of it.
- * format and its arguments add what was asked for, such as a size; "%s" with "" adds nothing. */
+/* Records which call failed with which code (CL_SUCCESS: it made nothing and gave no error), and returns OUT_OF_MEMORY
+ * for every code by which drivers say that, BUILD for a failed compilation, else OPENCL. call may be a whole
+ * expression: the entry point's name is picked out of it. format and its arguments add what was asked for, such as a
+ * size; "%s" with "" adds nothing. */
 clayer_status opencl_fail(cl_int code, const char *call, const char *file, int line, const char *format, ...)
     CLAYER_PRINTF(5, 6);
 

@@ -22,7 +22,7 @@ static clayer_status make_kernel(struct opencl_context *c, const char *source, c
     TRY_GOTO(opencl_program_build(c, source, options, &k->program));
     cl_int code;
     k->kernel = c->api->clCreateKernel(k->program, source, &code);
-    if (code != CL_SUCCESS) {
+    if (code != CL_SUCCESS || !k->kernel) {
         k->kernel = NULL;
         status = CL_FAIL(code, "clCreateKernel", "kernel %s", source);
         goto fail;

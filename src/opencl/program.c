@@ -56,7 +56,7 @@ clayer_status opencl_program_compile(struct opencl_context *c, const char *sourc
         return FAIL(CLAYER_ERROR_INTERNAL, "no embedded source named %s", source);
     cl_int code;
     cl_program fresh = c->api->clCreateProgramWithSource(c->context, 1, &text, NULL, &code);
-    if (code != CL_SUCCESS)
+    if (code != CL_SUCCESS || !fresh)
         return CL_FAIL(code, "clCreateProgramWithSource", "%s.cl", source);
     code = c->api->clBuildProgram(fresh, 1, &c->device, options, NULL, NULL);
     char *log = code == CL_SUCCESS && !log_wants(CLAYER_LOG_DEBUG) ? NULL : build_log(c, fresh);

@@ -14,7 +14,7 @@ clayer_status opencl_profile(struct opencl_context *c)
             return FAIL(CLAYER_ERROR_UNSUPPORTED, "the application's queue was made without profiling");
         cl_int code;
         cl_command_queue queue = c->api->clCreateCommandQueue(c->context, c->device, CL_QUEUE_PROFILING_ENABLE, &code);
-        if (code != CL_SUCCESS)
+        if (code != CL_SUCCESS || !queue)
             return CL_FAIL(code, "clCreateCommandQueue", "with profiling, device %s", c->info.name);
         c->api->clReleaseCommandQueue(c->queue);
         c->queue = queue;

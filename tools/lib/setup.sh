@@ -85,8 +85,13 @@ packages_elsewhere() { # NEED...
 
 # Sets up a build directory, or brings an existing one's options in line, and builds.
 build() { # DIRECTORY OPTION=VALUE...
-    local directory=$1 option changed=()
-    shift
+    build_only "$1" all "${@:2}"
+}
+
+# The same for one target.
+build_only() { # DIRECTORY TARGET OPTION=VALUE...
+    local directory=$1 target=$2 option changed=()
+    shift 2
     if [[ ! -f $directory/build.ninja ]]; then
         say "setting up ${directory#"$clayer_root"/}"
         # What is left of an interrupted set-up would be taken for a finished one.
@@ -103,7 +108,7 @@ build() { # DIRECTORY OPTION=VALUE...
         ((${#changed[@]} == 0)) || meson configure "$directory" "${changed[@]}" >/dev/null
     fi
     say "building ${directory#"$clayer_root"/}"
-    ninja -C "$directory" --quiet || die "the build failed"
+    ninja -C "$directory" --quiet "$target" || die "the build failed"
 }
 
 build_option_is() { # DIRECTORY OPTION=VALUE
