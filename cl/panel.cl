@@ -4,11 +4,12 @@
  * ROWS, VECTORS, WIDTH (4, 8 or 16): VECTORS * WIDTH must divide PANEL, so that a tile lies inside one panel.
  * Work-groups run over row_block tiles of rows, then over all panels, then over the next tiles of rows: a panel is read
  * from far away once for row_block tiles, while those rows stay in the near cache.
+ * PREFETCH 1: while a block of rows uses one panel, each of its tiles asks for its share of the next.
  */
 #include "epilogue.clh"
 
-#if !defined(PANEL) || !defined(ROWS) || !defined(VECTORS) || !defined(WIDTH)
-#error "PANEL, ROWS, VECTORS and WIDTH are needed"
+#if !defined(PANEL) || !defined(ROWS) || !defined(VECTORS) || !defined(WIDTH) || !defined(PREFETCH)
+#error "PANEL, ROWS, VECTORS, WIDTH and PREFETCH are needed"
 #endif
 #define TILE (VECTORS * WIDTH)
 #if PANEL % TILE != 0
@@ -51,8 +52,21 @@ __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global c
         for (int v = 0; v < VECTORS; v++)
             sum[r][v] = (VEC)(ACC_ZERO);
 
+#if PREFETCH && defined(POCL_DEVICE_ADDRESS_BITS)
+    /* OpenCL's own prefetch() does nothing in PoCL, and other compilers may not know this one. An address behind the last
+     * panel does no harm: it is not read. */
+    ulong ahead = within % height;
+#endif
 #pragma nounroll
     for (ulong k = 0; k < in_features; k++) {
+#if PREFETCH && defined(POCL_DEVICE_ADDRESS_BITS)
+        if (k == ahead) {
+#pragma unroll
+            for (int line = 0; line < TILE; line += 16)
+                __builtin_prefetch((const __private void *)(ulong)(w + in_features * PANEL + line), 0, 2);
+            ahead += height;
+        }
+#endif
         VEC wk[VECTORS];
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)

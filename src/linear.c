@@ -160,7 +160,7 @@ clayer_status clayer_linear_create(clayer_context *context, const clayer_linear_
     shape.activation = (struct activation){params->activation, params->activation_alpha, params->activation_beta};
     if (params->activation == CLAYER_ACTIVATION_LEAKY_RELU)
         shape.activation.alpha = activation_slope(&shape.activation); /* kernels get the slope itself */
-    size_t out_stride, in_stride;
+    size_t out_stride = 0, in_stride = 0;
     TRY(weight_strides(&shape, params->weight_layout, params->ldw, &out_stride, &in_stride));
     struct plan_request request;
     TRY(plan_parse(params->plan, &request));
@@ -230,7 +230,7 @@ clayer_status clayer_linear_set_weight(clayer_linear *linear, const float *weigh
     REQUIRE(linear != NULL);
     const bool empty = linear->shape.in_features == 0 || linear->shape.out_features == 0;
     REQUIRE(weight != NULL || empty);
-    size_t out_stride, in_stride;
+    size_t out_stride = 0, in_stride = 0;
     TRY(weight_strides(&linear->shape, layout, ldw, &out_stride, &in_stride));
     if (empty)
         return CLAYER_OK;

@@ -130,13 +130,15 @@ static enum where choose_side(const clayer_model *m, size_t batch)
 {
     if (!m->context->opencl)
         return RUN_ANYWHERE;
-    double flops = 0;
+    double flops = 0, bytes = 0;
     for (size_t i = 0; i < m->count; i++) {
         flops += linear_flops(m->layers[i].linear, batch);
+        bytes += linear_flops(m->layers[i].linear, 1) / 2 * sizeof(float);
         if (m->layers[i].linear->request.family)
             return RUN_ANYWHERE;
     }
-    return m->host_only || (host_can_run(m) && plan_small(&m->context->target, flops)) ? RUN_ON_HOST : RUN_ON_DEVICE;
+    return m->host_only || (host_can_run(m) && plan_small(&m->context->target, flops, bytes)) ? RUN_ON_HOST
+                                                                                              : RUN_ON_DEVICE;
 }
 
 static struct operand between(const clayer_model *m, size_t index, size_t ld)

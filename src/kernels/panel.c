@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "kernels/family.h"
 
-enum { ROWS, VECTORS, WIDTH, ROW_BLOCK };
+enum { ROWS, VECTORS, WIDTH, ROW_BLOCK, PREFETCH, COUNT };
 
 static const struct parameter parameters[] = {
     [ROWS] = {"rows", 12, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}},
@@ -11,6 +11,7 @@ static const struct parameter parameters[] = {
     [WIDTH] = {"width", 3, {4, 8, 16}},
     /* Tiles of rows that run through all panels together; 0: all of the batch. */
     [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}, true},
+    [PREFETCH] = {"prefetch", 2, {0, 1}}, /* the next panel while this one is used */
 };
 
 /* What one core has to itself on current CPUs (1 to 2 MiB); OpenCL tells the size of the farthest cache only. */
@@ -53,11 +54,16 @@ static void suggest(const struct target *target, const struct layer_shape *shape
             best = rows;
         }
     }
-    value[ROWS] = best;
+    /* Weights that come from far away are better read once, even if a few sums leave the registers. */
+    const bool far = weights > NEAR_CACHE / 2;
+    value[ROWS] = far && call->batch <= 8 ? (int)call->batch : best;
     /* Weights that fit the near cache stay there while the batch streams past. Otherwise one panel stays there while
      * all rows stream past it: that reads 4 bytes of x for 2 * panel FLOP, which even memory can serve, where the other
      * order would read 4 bytes of W for 2 * rows FLOP. */
-    value[ROW_BLOCK] = weights <= NEAR_CACHE / 2;
+    value[ROW_BLOCK] = !far;
+    /* The next panel has to fit beside this one, and enough tiles have to share the asking (docs/measurements.md). */
+    value[PREFETCH] = far && shape->in_features * shape->panel * sizeof(float) <= NEAR_CACHE / 4 &&
+                      call->batch >= 4 * (size_t)value[ROWS];
 }
 
 static clayer_status launch(struct opencl_context *context, const struct layer_shape *shape, struct layer_memory *layer,
@@ -98,4 +104,5 @@ static void geometry(const struct configuration *configuration, struct geometry 
     *geometry = (struct geometry){rows, columns, rows, columns, (size_t)value[WIDTH], 0, 1, 1};
 }
 
-const struct family family_panel = {"panel", "panel", parameters, 4, refuses, suggest, family_build, launch, geometry};
+const struct family family_panel = {"panel", "panel",      parameters, COUNT,   refuses,
+                                    suggest, family_build, launch,     geometry};
