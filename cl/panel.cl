@@ -2,9 +2,9 @@
  * the whole of in_features; work-groups are single work-items, so no barriers and no local memory.
  *
  * ROWS, VECTORS, WIDTH (4, 8 or 16): VECTORS * WIDTH must divide PANEL, so that a tile lies inside one panel.
- * Work-groups run over row_block tiles of rows, then over all panels, then over the next tiles of rows: a panel is read
- * from far away once for row_block tiles, while those rows stay in the near cache.
- * PREFETCH 1: while a block of rows uses one panel, each of its tiles asks for its share of the next.
+ * rows_first 1: work-groups run over the batch fastest, so that one panel stays in the near cache while all rows pass;
+ * 0: over the panels fastest, for weights that all stay there. The global size follows it.
+ * PREFETCH 1, with rows_first: while the rows use one panel, each tile of rows asks for its share of the next.
  */
 #include "epilogue.clh"
 
@@ -28,15 +28,13 @@ DEFINE_ACTIVATION(VEC)
 __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights,
                     __global const w_t *bias, __global y_t *y, ulong y_offset, ulong ldy, ulong batch,
                     ulong in_features, ulong out_features, int kind, float alpha, float beta,
-                    ulong row_block)
+                    int rows_first)
 {
-    const ulong row_tiles = (batch + ROWS - 1) / ROWS;
-    const ulong column_tiles = (out_features + TILE - 1) / TILE;
-    const ulong first = get_global_id(0) / (row_block * column_tiles) * row_block;
-    const ulong within = get_global_id(0) - first * column_tiles;
-    const ulong height = min(row_block, row_tiles - first); /* the last block may be lower */
-    const ulong m0 = (first + within % height) * ROWS;
-    const ulong n0 = within / height * TILE;
+    /* Dimensions as constants: PoCL 3.1 links a kernel that computes them against symbols that do not exist. */
+    const ulong first = get_global_id(0), second = get_global_id(1);
+    const ulong row_tile = rows_first ? first : second;
+    const ulong m0 = row_tile * ROWS;
+    const ulong n0 = (rows_first ? second : first) * TILE;
     __global const w_t *w = weights + (n0 / PANEL) * in_features * PANEL + n0 % PANEL;
 
     /* Rows past the end repeat the last row: computed, never stored, and nothing outside x is read. */
@@ -55,7 +53,8 @@ __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global c
 #if PREFETCH && defined(POCL_DEVICE_ADDRESS_BITS)
     /* OpenCL's own prefetch() does nothing in PoCL, and other compilers may not know this one. An address behind the last
      * panel does no harm: it is not read. */
-    ulong ahead = within % height;
+    ulong ahead = row_tile;
+    const ulong sharers = (batch + ROWS - 1) / ROWS;
 #endif
 #pragma nounroll
     for (ulong k = 0; k < in_features; k++) {
@@ -64,7 +63,7 @@ __kernel void panel(__global const x_t *x, ulong x_offset, ulong ldx, __global c
 #pragma unroll
             for (int line = 0; line < TILE; line += 16)
                 __builtin_prefetch((const __private void *)(ulong)(w + in_features * PANEL + line), 0, 2);
-            ahead += height;
+            ahead += sharers;
         }
 #endif
         VEC wk[VECTORS];

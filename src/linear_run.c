@@ -34,6 +34,7 @@ static struct call_shape key_of(const struct call_shape *call)
     key.x_columns = call->x_columns;
     key.y_columns = call->y_columns;
     key.host = call->host;
+    key.staged_bytes = call->staged_bytes;
     return key;
 }
 
@@ -259,10 +260,12 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
     if (x->staged) {
         call.ldx = x->columns ? batch : linear->shape.in_features;
         call.x_offset = 0;
+        call.staged_bytes += plan_batch * linear->shape.in_features * sizeof(float);
     }
     if (y->staged) {
         call.ldy = y->columns ? batch : linear->shape.out_features;
         call.y_offset = 0;
+        call.staged_bytes += plan_batch * linear->shape.out_features * sizeof(float);
     }
     struct planned planned;
     call.batch = plan_batch;

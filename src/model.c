@@ -137,8 +137,10 @@ static enum where choose_side(const clayer_model *m, size_t batch)
         if (m->layers[i].linear->request.family)
             return RUN_ANYWHERE;
     }
-    return m->host_only || (host_can_run(m) && plan_small(&m->context->target, flops, bytes)) ? RUN_ON_HOST
-                                                                                              : RUN_ON_DEVICE;
+    const struct layer_shape *first = &m->layers[0].linear->shape, *last = &m->layers[m->count - 1].linear->shape;
+    const double staged = (double)batch * ((double)first->in_features + (double)last->out_features) * sizeof(float);
+    const bool small = plan_small(&m->context->target, flops, bytes, staged);
+    return m->host_only || (host_can_run(m) && small) ? RUN_ON_HOST : RUN_ON_DEVICE;
 }
 
 static struct operand between(const clayer_model *m, size_t index, size_t ld)

@@ -149,8 +149,8 @@ Test(tune, plans_are_points_and_back)
 Test(tune, trial_measures_right_plans_of_any_family)
 {
     clayer_context *context = pocl();
-    static const char *const plans[] = {"panel:rows=4,vectors=1,width=8,row_block=0",
-                                        "panel:rows=7,vectors=2,width=16,row_block=8", "portable:local=4", "clblast",
+    static const char *const plans[] = {"panel:rows=4,vectors=1,width=8,rows_first=1",
+                                        "panel:rows=7,vectors=2,width=16,rows_first=1", "portable:local=4", "clblast",
                                         "host"};
     static const size_t batches[] = {1, 5, 64, 301};
     for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
@@ -173,7 +173,7 @@ Test(tune, trial_measures_right_plans_of_any_family)
             cr_assert_eq(outcome.verdict, CLAYER_VERDICT_RIGHT, "%s: %s", plans[p], outcome.reason);
         }
         struct outcome outcome;
-        trial_try(trial, "panel:rows=4,vectors=1,width=8,row_block=0", 3, 1e-12, &outcome);
+        trial_try(trial, "panel:rows=4,vectors=1,width=8,rows_first=1", 3, 1e-12, &outcome);
         cr_assert_eq(outcome.verdict, CLAYER_VERDICT_SLOW);
         trial_try(trial, "panel:rows=4,vectors=9", 3, 0, &outcome);
         cr_assert_eq(outcome.verdict, CLAYER_VERDICT_FAILED);

@@ -53,6 +53,7 @@ struct call_shape {
     size_t x_offset, y_offset;
     bool x_columns, y_columns; /* stored as (features, batch) */
     bool host;                 /* x and y can be reached by the calling thread, and nobody asked for an event */
+    size_t staged_bytes;       /* of x and y in host memory, which the device would see as copies */
 };
 
 /* Memory of a layer; what is not there is NULL. */

@@ -3,15 +3,14 @@
 #include "base/error.h"
 #include "kernels/family.h"
 
-enum { ROWS, VECTORS, WIDTH, ROW_BLOCK, PREFETCH, COUNT };
+enum { ROWS, VECTORS, WIDTH, ROWS_FIRST, PREFETCH, COUNT };
 
 static const struct parameter parameters[] = {
     [ROWS] = {"rows", 12, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}},
     [VECTORS] = {"vectors", 4, {1, 2, 3, 4}},
     [WIDTH] = {"width", 3, {4, 8, 16}},
-    /* Tiles of rows that run through all panels together; 0: all of the batch. */
-    [ROW_BLOCK] = {"row_block", 8, {0, 1, 4, 8, 16, 32, 64, 128}, true},
-    [PREFETCH] = {"prefetch", 2, {0, 1}}, /* the next panel while this one is used */
+    [ROWS_FIRST] = {"rows_first", 2, {0, 1}, true}, /* 1: work-groups run over the batch fastest */
+    [PREFETCH] = {"prefetch", 2, {0, 1}},           /* the next panel while this one is used */
 };
 
 /* What one core has to itself on current CPUs (1 to 2 MiB); OpenCL tells the size of the farthest cache only. */
@@ -60,7 +59,7 @@ static void suggest(const struct target *target, const struct layer_shape *shape
     /* Weights that fit the near cache stay there while the batch streams past. Otherwise one panel stays there while
      * all rows stream past it: that reads 4 bytes of x for 2 * panel FLOP, which even memory can serve, where the other
      * order would read 4 bytes of W for 2 * rows FLOP. */
-    value[ROW_BLOCK] = !far;
+    value[ROWS_FIRST] = far;
     /* The next panel has to fit beside this one, and enough tiles have to share the asking (docs/measurements.md). */
     value[PREFETCH] = far && shape->in_features * shape->panel * sizeof(float) <= NEAR_CACHE / 4 &&
                       call->batch >= 4 * (size_t)value[ROWS];
@@ -76,7 +75,7 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
     cl_int kind = (cl_int)shape->activation.kind;
     const size_t row_tiles = size_ceil_div(call->batch, (size_t)value[ROWS]);
     const size_t column_tiles = size_ceil_div(shape->out_features, (size_t)(value[VECTORS] * value[WIDTH]));
-    cl_ulong row_block = value[ROW_BLOCK] ? (cl_ulong)value[ROW_BLOCK] : row_tiles;
+    cl_int rows_first = value[ROWS_FIRST];
     const struct opencl_argument arguments[] = {ARGUMENT(memory->x),
                                                 ARGUMENT(x_offset),
                                                 ARGUMENT(ldx),
@@ -91,10 +90,11 @@ static clayer_status launch(struct opencl_context *context, const struct layer_s
                                                 ARGUMENT(kind),
                                                 ARGUMENT(shape->activation.alpha),
                                                 ARGUMENT(shape->activation.beta),
-                                                ARGUMENT(row_block)};
-    return opencl_launch(context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments,
-                         (const size_t[2]){row_tiles * column_tiles, 1}, (const size_t[2]){1, 1}, memory->wait_count,
-                         memory->wait_list, memory->event);
+                                                ARGUMENT(rows_first)};
+    return opencl_launch(
+        context, executable->kernels[0], arguments, sizeof arguments / sizeof *arguments,
+        (const size_t[2]){rows_first ? row_tiles : column_tiles, rows_first ? column_tiles : row_tiles},
+        (const size_t[2]){1, 1}, memory->wait_count, memory->wait_list, memory->event);
 }
 
 static void geometry(const struct configuration *configuration, struct geometry *geometry)

@@ -105,6 +105,8 @@ clayer_status opencl_finish(struct opencl_context *c)
 {
     if (opencl_forked())
         return FAIL(CLAYER_ERROR_FORKED, "this process was forked after OpenCL had started");
+    if (!opencl_pending(c))
+        return CLAYER_OK;
     const size_t enqueued = atomic_load(&c->enqueued);
     CL_TRY(c->api->clFinish(c->queue));
     size_t finished = atomic_load(&c->finished);

@@ -6,11 +6,13 @@
 #include <string.h>
 
 /* What one thread of a current CPU does in a second, and what it takes to wake the others and wait for them
- * (docs/measurements.md): FLOP with everything near, bytes of weights from the near cache and from beyond it. */
+ * (docs/measurements.md): FLOP with everything near, bytes of weights from the near cache and from beyond it,
+ * bytes copied. */
 #define THREAD_FLOPS 130e9
 #define THREAD_NEAR_BYTES 80e9
 #define THREAD_FAR_BYTES 26e9
 #define NEAR_BYTES 2e6
+#define COPY_BYTES 9e9
 #define WAKE_SECONDS 25e-6
 
 /* Up to this batch a GPU is bound by reading the weights once, and a tile of 16 rows or more would mostly idle. */
@@ -49,13 +51,13 @@ clayer_status plan_parse(const char *text, struct plan_request *request)
     return CLAYER_OK;
 }
 
-bool plan_small(const struct target *target, double flops, double weight_bytes)
+bool plan_small(const struct target *target, double flops, double weight_bytes, double staged_bytes)
 {
     const double cores = target->info->compute_units > 2 ? (double)target->info->compute_units : 2;
     const double arithmetic = flops / THREAD_FLOPS;
     const double reading = weight_bytes / (weight_bytes > NEAR_BYTES ? THREAD_FAR_BYTES : THREAD_NEAR_BYTES);
     const double alone = arithmetic > reading ? arithmetic : reading;
-    return alone < WAKE_SECONDS + alone / cores;
+    return alone < WAKE_SECONDS + staged_bytes / COPY_BYTES + alone / cores;
 }
 
 /* The families to try, best first. */
@@ -73,7 +75,8 @@ static size_t rank(const struct target *target, const struct layer_shape *shape,
     if (target->info->type == CLAYER_DEVICE_CPU || target->info->type == CLAYER_DEVICE_SIMULATOR) {
         *why = "CPU device";
         if (call->host &&
-            plan_small(target, flops, (double)shape->in_features * (double)shape->out_features * sizeof(float))) {
+            plan_small(target, flops, (double)shape->in_features * (double)shape->out_features * sizeof(float),
+                       (double)call->staged_bytes)) {
             *why = "small call on a CPU device: the calling thread is faster than waking a worker";
             order[count++] = &family_host;
         }

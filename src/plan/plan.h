@@ -38,9 +38,9 @@ clayer_status plan_choose(const struct target *target, struct store *store, cons
 /* The bit of a family in `excluded`. */
 unsigned plan_bit(const struct family *family);
 
-/* Whether a call of so much work over so many bytes of weights is better done by the calling thread than by waking the
- * device's workers. */
-bool plan_small(const struct target *target, double flops, double weight_bytes);
+/* Whether a call of so much work, over so many bytes of weights and with so many bytes of x and y to be copied for the
+ * device, is better done by the calling thread than by waking the device's workers. */
+bool plan_small(const struct target *target, double flops, double weight_bytes, double staged_bytes);
 
 /* "forced", "record, user store", "nearest record, built in", "rule of thumb", "fallback". */
 void plan_origin_print(const struct plan *plan, char *text, size_t size);
