@@ -240,6 +240,12 @@ Test(opencl, out_of_order_clblast)
     cr_assert_eq(cl->clWaitForEvents(1, &done), CL_SUCCESS);
     transfer(y, seen, Y_FLOATS, false);
     expect_result(seen, Y_FLOATS);
+    cl->clReleaseEvent(gate);
+    cl->clReleaseEvent(done);
+    cl->clReleaseMemObject(x);
+    cl->clReleaseMemObject(y);
+    clayer_linear_destroy(&linear);
+    clayer_context_destroy(&context);
 }
 
 /* Two calls of a model on different data, the first behind a gate, the second free: each has its own result, though

@@ -58,7 +58,8 @@ clayer_status opencl_timer_read(struct opencl_context *c, struct opencl_timer *t
         read++;
     }
 fail:
-    memmove(timer->events, timer->events + read, (timer->count - read) * sizeof *timer->events);
+    if (read) /* events may be NULL otherwise */
+        memmove(timer->events, timer->events + read, (timer->count - read) * sizeof *timer->events);
     timer->count -= read;
     return status;
 }
