@@ -1,6 +1,6 @@
 /* clayer as a guest in another program: fork, exit without cleaning up, unloading, nothing printed, nothing left. */
 #include "fake/fake.h"
-#include "support/allocations.h"
+#include "support/heap.h"
 
 #include <clayer/clayer.h>
 #include <criterion/criterion.h>
@@ -265,22 +265,21 @@ Test(guest, nothing_grows)
         live_and_die(i, true); /* what is made once for the process is made */
     struct fake_control fake = fake_reach(FAKE_LIBRARY);
     cr_expect_eq(fake.live("*"), 0);
-    long before = allocations_live();
+    long before = (long)heap_live();
     for (int i = 0; i < contexts; i++)
         live_and_die(i, i % 12 == 0);
     cr_expect_eq(fake.live("*"), 0);
-    cr_expect_eq(allocations_live(), before, "%ld blocks more after %d contexts", allocations_live() - before,
-                 contexts);
+    cr_expect_eq((long)heap_live(), before, "%ld blocks more after %d contexts", (long)heap_live() - before, contexts);
 
     clayer_context *context = open_context("cpu");
     clayer_linear *linear = make_layer(context);
     cr_assert(forward(linear));
     const long live = fake.live("*");
-    before = allocations_live();
+    before = (long)heap_live();
     for (int i = 0; i < calls; i++)
         cr_assert(forward(linear));
     cr_expect_eq(fake.live("*"), live);
-    cr_expect_eq(allocations_live(), before, "%ld blocks more after %d calls", allocations_live() - before, calls);
+    cr_expect_eq((long)heap_live(), before, "%ld blocks more after %d calls", (long)heap_live() - before, calls);
     clayer_linear_destroy(&linear);
     clayer_context_destroy(&context);
     cr_expect_eq(fake.live("*"), 0);

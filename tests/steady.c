@@ -1,8 +1,8 @@
 /* A forward call after the first, for batches no larger than before, allocates nothing of clayer's own and creates no
  * buffer, program or kernel. The linker leads every allocation of this program, and so of the library in it, through
- * the counters of support/allocations.c (--wrap in meson.build); the fake driver counts what OpenCL is asked for. */
+ * the counters of support/heap.c (--wrap in meson.build); the fake driver counts what OpenCL is asked for. */
 #include "fake/fake.h"
-#include "support/allocations.h"
+#include "support/heap.h"
 
 #include <clayer/clayer.h>
 #include <criterion/criterion.h>
@@ -57,10 +57,10 @@ static void check_plan(clayer_context *context, const struct fake_control *fake,
     long before[5];
     for (int i = 0; fake && i < 5; i++)
         before[i] = fake->created(kinds[i]);
-    const long allocations_before = allocations_made();
+    const long allocations_before = (long)heap_calls();
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
         call(context, linear, in, out, batches[i]);
-    const long allocations = allocations_made() - allocations_before;
+    const long allocations = (long)heap_calls() - allocations_before;
     cr_expect_eq(allocations, 0, "%s: %ld allocations", plan, allocations);
     for (int i = 0; fake && i < 5; i++)
         cr_expect_eq(fake->created(kinds[i]), before[i], "%s: %ld of %s created", plan,
@@ -72,10 +72,10 @@ static void check_plan(clayer_context *context, const struct fake_control *fake,
 
 Test(steady, the_counters_count)
 {
-    const long before = allocations_made();
+    const long before = (long)heap_calls();
     clayer_context *context = NULL;
     cr_assert_eq(clayer_context_create(&(clayer_context_params){.device = "host"}, &context), CLAYER_OK);
-    cr_assert_gt(allocations_made(), before);
+    cr_assert_gt((long)heap_calls(), before);
     clayer_context_destroy(&context);
 }
 

@@ -146,7 +146,8 @@ clayer_status staged_file_open(const char *path, mode_t mode, struct staged_file
     bool replaceable = !exists || S_ISREG(info.st_mode);
     staged.path = exists && replaceable ? realpath(path, NULL) : strdup(path);
     if (!staged.path)
-        return FAIL(CLAYER_ERROR_IO, "cannot write %s: %s", path, strerror(errno));
+        return FAIL(errno == ENOMEM ? CLAYER_ERROR_OUT_OF_MEMORY : CLAYER_ERROR_IO, "cannot write %s: %s", path,
+                    strerror(errno));
     clayer_status status = CLAYER_OK;
     if (!replaceable) {
         staged.fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -1,5 +1,6 @@
 #include "support/heap.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -81,6 +82,8 @@ static int refuse_now(void)
     calls++;
     const int now = countdown && --countdown == 0;
     refused |= now;
+    if (now)
+        errno = ENOMEM;
     pthread_mutex_unlock(&lock);
     return now;
 }

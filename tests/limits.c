@@ -1,0 +1,124 @@
+/* Devices with less than usual, and compilers that are asked for nothing unusual: kinds of field reports that the fake
+ * driver can show on any machine (docs/reliability.md). */
+#include "fake/fake.h"
+
+#include <clayer/linear.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { IN = 70, OUT = 100, BATCH = 300 };
+
+static float x[BATCH * IN], w[OUT * IN], y[BATCH * OUT];
+
+/* Small integers: every sum is exact. */
+static void fill(void)
+{
+    for (size_t i = 0; i < BATCH * IN; i++)
+        x[i] = (float)(i % 7) - 3;
+    for (size_t i = 0; i < OUT * IN; i++)
+        w[i] = (float)(i % 5) - 2;
+}
+
+static clayer_context *gpu_with(const char *overrides)
+{
+    char info[300];
+    clayer_context *context = NULL;
+    snprintf(info, sizeof info, "CL_DEVICE_TYPE=gpu%s%s", *overrides ? "," : "", overrides);
+    setenv("OCL_ICD_VENDORS", ICD_FAKE, 1);
+    setenv("CLAYER_FAKE_MODE", "pass", 1);
+    setenv("CLAYER_FAKE_INFO", info, 1);
+    if (clayer_context_create(&(clayer_context_params){.device = "gpu"}, &context) != CLAYER_OK)
+        cr_skip_test("no PoCL behind the fake driver: %s", clayer_last_error());
+    fill();
+    return context;
+}
+
+static void forward(clayer_context *context, const char *plan, size_t batch)
+{
+    clayer_linear *linear = NULL;
+    const clayer_linear_params params = {.in_features = IN, .out_features = OUT, .weight = w, .plan = plan};
+    cr_assert_eq(clayer_linear_create(context, &params, &linear), CLAYER_OK, "%s", clayer_last_error());
+    memset(y, 0xff, sizeof y);
+    cr_assert_eq(clayer_linear_forward(linear, batch, x, IN, y, OUT), CLAYER_OK, "%s", clayer_last_error());
+    for (size_t m = 0; m < batch; m++) {
+        for (size_t n = 0; n < OUT; n++) {
+            float sum = 0;
+            for (size_t k = 0; k < IN; k++)
+                sum += x[m * IN + k] * w[n * IN + k];
+            cr_assert_eq(y[m * OUT + n], sum, "row %zu, output %zu is %g, not %g", m, n, (double)y[m * OUT + n],
+                         (double)sum);
+        }
+    }
+    clayer_linear_destroy(&linear);
+}
+
+/* The rules of thumb find a plan that fits, and the driver is never asked for more than it has. */
+static void check_small_device(const char *overrides, size_t group, size_t local)
+{
+    clayer_context *context = gpu_with(overrides);
+    const struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    cr_assert(fake.library);
+    clayer_device_info info;
+    cr_assert_eq(clayer_context_device(context, &info), CLAYER_OK);
+    if (group)
+        cr_assert_eq(info.max_work_group_size, (int64_t)group);
+    else
+        cr_assert_eq(info.local_memory_bytes, (int64_t)local);
+    forward(context, "auto", BATCH);
+    forward(context, "auto", 5);
+    forward(context, "portable", BATCH);
+    clayer_context_destroy(&context);
+    cr_expect_eq(fake.live("*"), 0);
+}
+
+#define GROUP(size)                                                                                                    \
+    Test(limits, work_groups_of_##size)                                                                                \
+    {                                                                                                                  \
+        check_small_device("CL_DEVICE_MAX_WORK_GROUP_SIZE=" #size ",CL_KERNEL_WORK_GROUP_SIZE=" #size, size, 0);       \
+    }
+#define LOCAL(size)                                                                                                    \
+    Test(limits, local_memory_of_##size)                                                                               \
+    {                                                                                                                  \
+        check_small_device("CL_DEVICE_LOCAL_MEM_SIZE=" #size, 0, size);                                                \
+    }
+
+GROUP(1)
+GROUP(7)
+GROUP(24)
+GROUP(96)
+LOCAL(0)
+LOCAL(1024)
+LOCAL(16384)
+
+/* Options that let a compiler drop NaN and infinity do so on some GPUs only, so that no CPU shows it. */
+Test(limits, no_option_relaxes_the_math)
+{
+    char path[] = "/tmp/clayer-options-XXXXXX", line[2048];
+    const int fd = mkstemp(path);
+    cr_assert_geq(fd, 0);
+    close(fd);
+    setenv("CLAYER_FAKE_RECORD", path, 1);
+    setenv("CLAYER_CACHE", "off", 1);
+    clayer_context *context = gpu_with("");
+    static const char *const plans[] = {"panel", "portable", "tiled", "skinny"};
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        forward(context, plans[i], 5);
+    clayer_context_destroy(&context);
+
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    int builds = 0;
+    while (fgets(line, sizeof line, file)) {
+        builds += strstr(line, "clBuildProgram") != NULL;
+        static const char *const bad[] = {"fast-relaxed",    "finite-math",      "unsafe-math", "mad-enable",
+                                          "no-signed-zeros", "denorms-are-zero", "\"",          "/"};
+        for (size_t i = 0; strstr(line, "-D") && i < sizeof bad / sizeof *bad; i++)
+            cr_expect_null(strstr(line, bad[i]), "%s", line);
+    }
+    fclose(file);
+    unlink(path);
+    cr_expect_geq(builds, 4);
+}
