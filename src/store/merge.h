@@ -23,7 +23,7 @@ struct store_merged {
 };
 
 /* Merges records into the device's file: reads what is there now, writes the whole file anew, syncs and renames it. Any
- * number of processes may do so at once: a lock of the file's own orders them, waited for 2 s at most (a stopped
+ * number of processes may do so at once: a lock of the file's own orders them, waited for 8 s at most (a stopped
  * process must not stop others); after that, and on file systems without locks, a change by someone else is noticed
  * just before the rename and merged again. A damaged file is copied to FILE.damaged-TIME first. *merged may be NULL.
  * IO; UNSUPPORTED when a later version of clayer wrote the file, which is left alone. */
