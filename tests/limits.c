@@ -42,7 +42,10 @@ static void forward(clayer_context *context, const char *plan, size_t batch)
     const clayer_linear_params params = {.in_features = IN, .out_features = OUT, .weight = w, .plan = plan};
     cr_assert_eq(clayer_linear_create(context, &params, &linear), CLAYER_OK, "%s", clayer_last_error());
     memset(y, 0xff, sizeof y);
-    cr_assert_eq(clayer_linear_forward(linear, batch, x, IN, y, OUT), CLAYER_OK, "%s", clayer_last_error());
+    const clayer_status status = clayer_linear_forward(linear, batch, x, IN, y, OUT);
+    if (plan && status == CLAYER_ERROR_UNSUPPORTED && strstr(clayer_last_error(), "larger than the device allows"))
+        cr_skip_test("%s", clayer_last_error());
+    cr_assert_eq(status, CLAYER_OK, "%s", clayer_last_error());
     for (size_t m = 0; m < batch; m++) {
         for (size_t n = 0; n < OUT; n++) {
             float sum = 0;
