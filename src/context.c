@@ -8,6 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An automatic choice must be able to compile. A CPU need not show it here, since a small layer never asks it to, and
+ * the calling thread stands in when it cannot. */
+static clayer_status open_chosen(const struct device_choice *choice, struct opencl_context **opencl)
+{
+    TRY(opencl_context_create(choice->opencl, opencl));
+    if (!choice->automatic || choice->info.type == CLAYER_DEVICE_CPU)
+        return CLAYER_OK;
+    clayer_status status = opencl_context_try(*opencl);
+    if (status != CLAYER_OK)
+        opencl_context_destroy(opencl);
+    return status;
+}
+
 /* Makes the OpenCL side of a context on the chosen device, or nothing for the host. An automatic choice that fails is
  * replaced by the next best device, at last the host. */
 static clayer_status open_device(clayer_context *c, struct device_choice *choice)
@@ -16,7 +29,7 @@ static clayer_status open_device(clayer_context *c, struct device_choice *choice
         c->info = choice->info;
         if (!choice->opencl)
             return CLAYER_OK;
-        clayer_status status = opencl_context_create(choice->opencl, &c->opencl);
+        clayer_status status = open_chosen(choice, &c->opencl);
         if (status == CLAYER_OK)
             return CLAYER_OK;
         if (!choice->automatic)

@@ -219,6 +219,10 @@ clayer_status device_choose(const char *selector, struct device_choice *choice)
     choice->automatic = !selector || !*selector || text_equal(selector, "auto");
     if (!choice->automatic)
         return resolve(list, selector, choice);
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->devices[i].info.usable)
+            log_write(CLAYER_LOG_INFO, "device %zu %s (%s) skipped: %s", i, list->devices[i].info.id,
+                      list->devices[i].info.name, list->devices[i].info.reason);
     take_best(list, 0, choice);
     log_write(CLAYER_LOG_INFO, "device %d %s (%s) chosen: %s", (int)choice->info.index, choice->info.id,
               choice->info.name, why_best(list, choice));

@@ -4,6 +4,7 @@
 
 #include <clayer/context.h>
 #include <clayer/device.h>
+#include <clayer/log.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,4 +414,60 @@ Test(device_fake, automatic_choice_goes_on_when_a_context_fails)
     cr_expect_eq(clayer_context_create(&(clayer_context_params){.device = "cpu"}, &context),
                  CLAYER_ERROR_DEVICE_UNUSABLE);
     cr_expect(strstr(clayer_last_error(), "CL_DEVICE_NOT_AVAILABLE (-2)"), "%s", clayer_last_error());
+}
+
+static char said[4096];
+
+static void collect(void *user, clayer_log_level level, const char *message)
+{
+    (void)user, (void)level;
+    snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", message);
+}
+
+/* The context's device after an automatic choice; what the log said is in `said`. */
+static clayer_device_info choose_automatically(void)
+{
+    clayer_context *context = NULL;
+    clayer_device_info info;
+    *said = '\0';
+    clayer_log_set(collect, NULL, CLAYER_LOG_INFO);
+    cr_assert_eq(clayer_context_create(NULL, &context), CLAYER_OK, "%s", clayer_last_error());
+    clayer_log_set(NULL, NULL, CLAYER_LOG_INFO);
+    cr_assert_eq(clayer_context_device(context, &info), CLAYER_OK);
+    clayer_context_destroy(&context);
+    return info;
+}
+
+Test(device_fake, automatic_choice_skips_what_the_driver_says_cannot_work)
+{
+    setenv("CLAYER_FAKE_DEVICES", "3", 1);
+    use_fake(ICD_FAKE, "pass",
+             "0:CL_DEVICE_TYPE=gpu,0:CL_DEVICE_NAME=mute,0:CL_DEVICE_COMPILER_AVAILABLE=0,"
+             "1:CL_DEVICE_TYPE=gpu,1:CL_DEVICE_NAME=away,1:CL_DEVICE_AVAILABLE=0,2:CL_DEVICE_NAME=plain");
+    cr_expect_str_eq(choose_automatically().name, "plain");
+    cr_expect(strstr(said, "(mute) skipped: ") && strstr(said, "no compiler"), "%s", said);
+    cr_expect(strstr(said, "(away) skipped: ") && strstr(said, "CL_DEVICE_AVAILABLE"), "%s", said);
+    cr_expect(strstr(said, "(plain) chosen: no usable GPU"), "%s", said);
+}
+
+Test(device_fake, automatic_choice_skips_a_gpu_that_compiles_nothing)
+{
+    setenv("CLAYER_FAKE_DEVICES", "3", 1);
+    setenv("CLAYER_CACHE", "off", 1);
+    setenv("CLAYER_FAKE_RULES", "clBuildProgram#1=code:-11; clCreateCommandQueue*?device 1=code:-6", 1);
+    use_fake(ICD_FAKE, "pass",
+             "0:CL_DEVICE_TYPE=gpu,0:CL_DEVICE_NAME=a,1:CL_DEVICE_TYPE=gpu,1:CL_DEVICE_NAME=b,2:CL_DEVICE_NAME=plain");
+    cr_expect_str_eq(choose_automatically().name, "plain");
+    cr_expect(strstr(said, "(a) skipped: clBuildProgram failed with CL_BUILD_PROGRAM_FAILURE (-11)"), "%s", said);
+    cr_expect(strstr(said, "(b) skipped: clCreateCommandQueue failed with CL_OUT_OF_HOST_MEMORY (-6)"), "%s", said);
+    struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    cr_expect_eq(fake.live("*"), 0, "%ld objects are left", fake.live("*"));
+
+    /* One that was asked for is taken as it is; so is a CPU, whose work the calling thread can do. */
+    cr_assert_eq(fake.set("clBuildProgram=code:-11"), 0);
+    clayer_context *context = NULL;
+    cr_expect_eq(clayer_context_create(&(clayer_context_params){.device = "gpu"}, &context), CLAYER_OK, "%s",
+                 clayer_last_error());
+    clayer_context_destroy(&context);
+    cr_expect_str_eq(choose_automatically().name, "plain");
 }

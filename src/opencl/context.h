@@ -39,6 +39,8 @@ clayer_status opencl_context_create(const struct opencl_device *device, struct o
 /* An empty one with its lock, for the two ways to fill it (the other is opencl/adopt.h). */
 clayer_status opencl_context_allocate(const struct opencl_api *api, struct opencl_context **context);
 void opencl_context_destroy(struct opencl_context **context);
+/* Whether the driver's compiler builds a small kernel; from the cache of programs where it has done so before. */
+clayer_status opencl_context_try(struct opencl_context *context);
 
 /* Says that something was enqueued; after the call that did it. */
 static inline void opencl_enqueued(struct opencl_context *context)

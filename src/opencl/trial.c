@@ -109,6 +109,14 @@ fail:
     return status;
 }
 
+clayer_status opencl_context_try(struct opencl_context *c)
+{
+    cl_program program = NULL;
+    TRY(opencl_program_build(c, "trial", "", &program));
+    c->api->clReleaseProgram(program);
+    return CLAYER_OK;
+}
+
 clayer_status opencl_device_try(const struct opencl_device *device, int64_t *timers_plausible)
 {
     *timers_plausible = CLAYER_UNKNOWN;

@@ -12,11 +12,8 @@ static const struct {
     long compute_units, work_group, local_memory, clock;
 } devices[] = {
     /* Limits as these vendors' OpenCL drivers report them. */
-    {"nvidia", 132, 1024, 49152, 1980},
-    {"amd", 40, 256, 65536, 2500},
-    {"intel", 512, 1024, 65536, 2400},
-    {"intel", 24, 256, 65536, 1150},
-    {"embedded", 4, 64, 16384, 800},
+    {"nvidia", 132, 1024, 49152, 1980}, {"amd", 40, 256, 65536, 2500},   {"intel", 512, 1024, 65536, 2400},
+    {"intel", 24, 256, 65536, 1150},    {"embedded", 4, 64, 16384, 800},
 };
 
 static const struct {
