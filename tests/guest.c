@@ -1,4 +1,5 @@
-/* clayer as a guest in another program: fork, exit without cleaning up, unloading, nothing printed, nothing left. */
+/* clayer as a guest in another program: fork, unloading, nothing printed, nothing left. Ending a program without
+ * cleaning up is leaves_main.c's. */
 #include "fake/fake.h"
 #include "support/heap.h"
 
@@ -149,18 +150,6 @@ Test(guest, fork_before_the_first_use_is_no_fork)
         _exit(forward(linear) ? 0 : 1);
     }
     cr_expect_eq(exit_code(child), 0);
-}
-
-Test(guest, exit_without_cleaning_up_keeps_the_code)
-{
-    start();
-    const pid_t child = fork();
-    if (child == 0) {
-        static clayer_linear *linear; /* as in programs that keep their objects until the end */
-        linear = make_layer(open_context("cpu"));
-        exit(forward(linear) ? 7 : 1); /* with atexit handlers and destructors */
-    }
-    cr_expect_eq(exit_code(child), 7);
 }
 
 /* The shared library, loaded and unloaded: no OpenCL call on either way, and the process lives on. */
