@@ -77,24 +77,55 @@ static void check_small_device(const char *overrides, size_t group, size_t local
     cr_expect_eq(fake.live("*"), 0);
 }
 
-#define GROUP(size)                                                                                                    \
-    Test(limits, work_groups_of_##size)                                                                                \
-    {                                                                                                                  \
-        check_small_device("CL_DEVICE_MAX_WORK_GROUP_SIZE=" #size ",CL_KERNEL_WORK_GROUP_SIZE=" #size, size, 0);       \
-    }
-#define LOCAL(size)                                                                                                    \
-    Test(limits, local_memory_of_##size)                                                                               \
-    {                                                                                                                  \
-        check_small_device("CL_DEVICE_LOCAL_MEM_SIZE=" #size, 0, size);                                                \
-    }
+static void check_groups_of(size_t size)
+{
+    char overrides[120];
+    snprintf(overrides, sizeof overrides, "CL_DEVICE_MAX_WORK_GROUP_SIZE=%zu,CL_KERNEL_WORK_GROUP_SIZE=%zu", size,
+             size);
+    check_small_device(overrides, size, 0);
+}
 
-GROUP(1)
-GROUP(7)
-GROUP(24)
-GROUP(96)
-LOCAL(0)
-LOCAL(1024)
-LOCAL(16384)
+static void check_local_memory_of(size_t bytes)
+{
+    char overrides[80];
+    snprintf(overrides, sizeof overrides, "CL_DEVICE_LOCAL_MEM_SIZE=%zu", bytes);
+    check_small_device(overrides, 0, bytes);
+}
+
+Test(limits, work_groups_of_1)
+{
+    check_groups_of(1);
+}
+
+Test(limits, work_groups_of_7)
+{
+    check_groups_of(7);
+}
+
+Test(limits, work_groups_of_24)
+{
+    check_groups_of(24);
+}
+
+Test(limits, work_groups_of_96)
+{
+    check_groups_of(96);
+}
+
+Test(limits, no_local_memory)
+{
+    check_local_memory_of(0);
+}
+
+Test(limits, local_memory_of_1_kib)
+{
+    check_local_memory_of(1024);
+}
+
+Test(limits, local_memory_of_16_kib)
+{
+    check_local_memory_of(16384);
+}
 
 /* Options that let a compiler drop NaN and infinity do so on some GPUs only, so that no CPU shows it. */
 Test(limits, no_option_relaxes_the_math)

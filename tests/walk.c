@@ -2,8 +2,8 @@
  * in turn. Every run ends with a status whose detail names what failed, or with the documented fallback and a right
  * result; nothing is left behind; and the same life works right after.
  *
- * The normal suite fails every fourth call with one code, in rotation; CLAYER_TEST_DEPTH=deep each call with every
- * code. */
+ * The normal suite fails every fourth call with one code, in rotation; CLAYER_TEST_DEPTH=each does so with each call,
+ * CLAYER_TEST_DEPTH=deep with each call and every code. */
 #include "fake/client.h"
 #include "support/heap.h"
 #include "support/lives.h"
@@ -51,7 +51,7 @@ static bool named(const char *pattern, const char *name)
 }
 
 static struct fake_control fake;
-static bool deep;
+static bool deep, each;
 static long calls_failed;
 static size_t allocations_refused;
 static long objects; /* that stay alive between runs of one life */
@@ -65,6 +65,7 @@ static void begin(const char *type)
     fake = client_load("pass");
     const char *depth = getenv("CLAYER_TEST_DEPTH");
     deep = depth && strcmp(depth, "deep") == 0;
+    each = deep || (depth && strcmp(depth, "each") == 0);
     lives_begin();
 }
 
@@ -162,7 +163,7 @@ static void walk(const struct life *life)
     if (!possible(life) || !warm_up(life))
         return;
     memset(survived, 0, sizeof survived);
-    const long step = deep ? 1 : NORMAL_STEP;
+    const long step = each ? 1 : NORMAL_STEP;
     calls_failed += (fake_calls(life, "*") + step - 1) / step;
     for (int action = 0; action < (deep ? ACTIONS : 1); action++) {
         /* A command or an argument that a driver claims to have taken and has not cannot be told from one that it has.
