@@ -124,17 +124,31 @@ static void shape_of(size_t i, size_t most, size_t *batch, size_t *in, size_t *o
 
 #define LIST (SPREAD_MOST * 2)
 
-/* One problem through one family, in each configuration of a spread. The spread is that of a 64x64x64 call, so that
- * problems share compiled kernels; what does not fit a call must be refused there. */
+/* The configurations of a rig's family, up to `limit`, chosen as for a call of 64x64x64, so that problems and tests
+ * share compiled kernels; what does not fit a call must be refused there. */
+static size_t configurations(const struct rig *rig, enum depth depth, size_t limit, struct configuration *list)
+{
+    struct layer_shape shape = rig->layer->shape;
+    shape.in_features = shape.out_features = 64;
+    const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
+    return spread(rig->family, &rig->context->target, &shape, &call, depth, limit, list);
+}
+
+/* Forces the first of them. */
+static void configure_usual(struct rig *rig)
+{
+    struct configuration usual;
+    if (configurations(rig, SPREAD_VALUES, 1, &usual))
+        rig_configure(rig, &usual);
+}
+
+/* One problem through one family, in each configuration of a spread. */
 static void run_family(clayer_context *context, const struct problem *p, const struct family *family, enum depth depth,
                        size_t limit, size_t calls, bool run_time, struct random *random, struct tally *tally)
 {
     static struct configuration list[LIST];
     struct rig rig = rig_make(context, p, family, leaky, run_time, random_below(random, 2), random_below(random, 3));
-    struct layer_shape shape = rig.layer->shape;
-    shape.in_features = shape.out_features = 64;
-    const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
-    const size_t count = spread(family, &context->target, &shape, &call, depth, limit, list);
+    const size_t count = configurations(&rig, depth, limit, list);
     size_t first, parts;
     part(&first, &parts);
     for (size_t i = first; i < count; i += parts) {
@@ -255,7 +269,7 @@ Test(table, automatic, .timeout = 0)
     clayer_context *context = open_context();
     struct random random = {7};
     size_t cases = 0;
-    for (size_t i = 0; i < (much == SMALL ? 3 : much == NORMAL ? 8 : 3 * SIZES); i++) {
+    for (size_t i = 0; i < (much == SMALL ? 3 : much == NORMAL ? 6 : 3 * SIZES); i++) {
         size_t batch, in, out;
         shape_of(5 * i, much == SMALL ? 3000 : 4000000, &batch, &in, &out);
         struct problem p = problem_make(batch, in, out, i % 2 ? BIAS_SMALL : BIAS_NONE, &random);
@@ -289,12 +303,13 @@ Test(table, square_with_a_steep_bias, .timeout = 0)
         for (size_t f = 0; f < family_count; f++)
             if (!absent(context, families[f]))
                 for (int in_out = 0; in_out < 2; in_out++) {
-                    struct rig rig = rig_make(context, &p, families[f], relu, false, in_out, 0);
+                    struct rig rig = rig_make(context, &p, families[f], leaky, false, in_out, 0);
+                    configure_usual(&rig);
                     for (int columns = 0; columns < 4; columns++)
                         rig_run(&rig,
                                 &(struct call_case){{.columns = columns & 1, .place = PLACE_HOST},
                                                     {.columns = columns & 2, .place = PLACE_HOST},
-                                                    relu},
+                                                    leaky},
                                 0, p.batch);
                     tally_add(&tally, &rig);
                     rig_free(&rig);
@@ -332,6 +347,7 @@ Test(table, special_values, .timeout = 0)
                 if (absent(context, families[f]))
                     continue;
                 struct rig rig = rig_make(context, &p, families[f], relu, true, false, 0);
+                configure_usual(&rig);
                 for (size_t kind = 0; kind < (much == SMALL ? 1 : ACTIVATION_COUNT); kind++) {
                     const struct call_case call = rig_random_call(context, families[f], activation_of(kind), &random);
                     rig_run(&rig, &call, 0, p.batch);
@@ -412,9 +428,10 @@ Test(table, epilogue, .timeout = 0)
                 continue;
             for (int run_time = much == SMALL ? 1 : 0; run_time < 2; run_time++) {
                 struct rig rig = rig_make(context, &p, families[f], relu, run_time, false, 0);
+                configure_usual(&rig);
                 for (size_t kind = 0; kind < ACTIVATION_COUNT; kind++) {
                     /* Compiled one by one only in portable; the text is the same in all. */
-                    if (!run_time && much == NORMAL && families[f]->parameter_count > 1)
+                    if (!run_time && much == NORMAL && families[f] != &family_portable && families[f] != &family_host)
                         continue;
                     rig.layer->plan_count = 0;
                     const struct call_case call = {{.place = PLACE_HOST}, {.place = PLACE_HOST}, activation_of(kind)};

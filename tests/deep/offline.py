@@ -9,7 +9,8 @@ The configurations come from build/tests/deep/configurations, which asks the fam
 devices and layers. The compilers are Debian's packages, fetched with apt-get and unpacked into a folder of their own (the
 system is not changed); a target whose compiler cannot be had is skipped with its reason. Each target compiles its
 vendor's defaults. "spills" and "scratch" (bytes of memory in place of registers) must be 0; occupancy is waves for
-AMD, lanes (SIMD width) for Intel. Fails (1) when a kernel does not compile or a default spills, 2 for usage.
+AMD, lanes (SIMD width) for Intel. Exit 0 when all is right, 77 when no compiler could be
+had, 1 when a kernel does not compile or a default spills, 2 for usage.
 """
 import argparse
 import os
@@ -242,7 +243,7 @@ def main():
     for target in sorted(set(known) & set(KNOWN)):
         print("known %s: %d spill: %s" % (target, known[target], KNOWN[target]))
     print("cases: offline %d compiled, %d bad, %d targets skipped" % (len(results), bad, len(skipped)))
-    return 1 if bad or not results else 0
+    return 1 if bad else 0 if results else 77
 
 
 if __name__ == "__main__":

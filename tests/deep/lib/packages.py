@@ -1,6 +1,5 @@
 """Debian packages unpacked into a folder of their own, so that a check changes nothing on the system."""
 import os
-import re
 import shutil
 import subprocess
 
@@ -81,9 +80,3 @@ def whole(folder, fill):
     os.makedirs(partial)
     fill(partial)
     os.rename(partial, folder)
-
-
-def installed_version(package):
-    """The version that Debian's list of packages gives, without its epoch and revision; "" if unknown."""
-    code, text = run(["dpkg-query", "-W", "-f", "${Version}", package])
-    return re.sub(r"^\d+:|-[^-]*$", "", text) if code == 0 else ""
