@@ -125,30 +125,47 @@ static void shape_of(size_t i, size_t most, size_t *batch, size_t *in, size_t *o
 #define LIST (SPREAD_MOST * 2)
 
 /* The configurations of a rig's family, up to `limit`, chosen as for a call of 64x64x64, so that problems and tests
- * share compiled kernels; what does not fit a call must be refused there. */
-static size_t configurations(const struct rig *rig, enum depth depth, size_t limit, struct configuration *list)
+ * share compiled kernels; what does not fit a call must be refused there. Choosing looks at the whole space, so that
+ * a choice is kept. */
+static size_t configurations(const struct rig *rig, enum depth depth, size_t limit, const struct configuration **list)
 {
+    static struct choice {
+        const struct family *family;
+        size_t panel, limit, count;
+        enum depth depth;
+        struct configuration *list;
+    } choices[64];
     struct layer_shape shape = rig->layer->shape;
     shape.in_features = shape.out_features = 64;
-    const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
-    return spread(rig->family, &rig->context->target, &shape, &call, depth, limit, list);
+    struct choice *c = choices;
+    while (c->family && (c->family != rig->family || c->panel != shape.panel || c->limit != limit || c->depth != depth))
+        cr_assert_lt(++c - choices, (ptrdiff_t)(sizeof choices / sizeof *choices));
+    if (!c->family) {
+        const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
+        *c = (struct choice){.family = rig->family, .panel = shape.panel, .limit = limit, .depth = depth};
+        c->list = malloc(limit * sizeof *c->list);
+        cr_assert_not_null(c->list);
+        c->count = spread(rig->family, &rig->context->target, &shape, &call, depth, limit, c->list);
+    }
+    *list = c->list;
+    return c->count;
 }
 
 /* Forces the first of them. */
 static void configure_usual(struct rig *rig)
 {
-    struct configuration usual;
+    const struct configuration *usual;
     if (configurations(rig, SPREAD_VALUES, 1, &usual))
-        rig_configure(rig, &usual);
+        rig_configure(rig, usual);
 }
 
 /* One problem through one family, in each configuration of a spread. */
 static void run_family(clayer_context *context, const struct problem *p, const struct family *family, enum depth depth,
                        size_t limit, size_t calls, bool run_time, struct random *random, struct tally *tally)
 {
-    static struct configuration list[LIST];
+    const struct configuration *list;
     struct rig rig = rig_make(context, p, family, leaky, run_time, random_below(random, 2), random_below(random, 3));
-    const size_t count = configurations(&rig, depth, limit, list);
+    const size_t count = configurations(&rig, depth, limit, &list);
     size_t first, parts;
     part(&first, &parts);
     for (size_t i = first; i < count; i += parts) {

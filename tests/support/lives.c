@@ -4,7 +4,10 @@
 #include <clayer/linear.h>
 #include <clayer/model.h>
 #include <dlfcn.h>
+#include <ftw.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One device: the fake driver's, in front of the only real one. */
@@ -222,8 +225,8 @@ end:
     return status;
 }
 
-/* From an empty cache of programs: one miss, one hit. */
-static clayer_status cached(void)
+/* One miss in the cache of programs, one hit. */
+static clayer_status miss_and_hit(void)
 {
     clayer_status status;
     size_t entries, damaged;
@@ -235,6 +238,31 @@ static clayer_status cached(void)
     STEP(clayer_cache_get_info(&info));
     STEP(clayer_cache_verify(NULL, NULL, &entries, &damaged));
 end:
+    return status;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info, (void)type, (void)place;
+    return remove(path);
+}
+
+/* From an empty cache of its own: other programs find theirs as they left it. */
+static clayer_status cached(void)
+{
+    char folder[] = "/tmp/clayer-life-XXXXXX";
+    static char outer[4096];
+    const char *set = getenv("CLAYER_CACHE");
+    snprintf(outer, sizeof outer, "%s", set ? set : "");
+    if (!mkdtemp(folder))
+        return CLAYER_ERROR_IO;
+    setenv("CLAYER_CACHE", folder, 1);
+    const clayer_status status = miss_and_hit();
+    if (set)
+        setenv("CLAYER_CACHE", outer, 1);
+    else
+        unsetenv("CLAYER_CACHE");
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return status;
 }
 
