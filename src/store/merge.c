@@ -12,12 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* A stopped process may hold the lock for ever; nobody else waits longer than this. Eight writers on a slow disk, each
- * syncing its file, kept the last of them waiting for more than 2 s. */
+/* A stopped process may hold the lock for ever; nobody else waits longer than this. While others write, which changes
+ * the directory, the waiting begins anew, up to a limit: eight writers on a slow disk, each syncing its file, kept one of
+ * them waiting for more than 8 s. */
 #define LOCK_SECONDS 8.0
+#define LOCK_LONGEST 60.0
 #define LOCK_PAUSE_NS 10000000
 /* How often a file that others keep changing is read and merged again. */
 #define ATTEMPTS 50
@@ -44,11 +47,20 @@ static int lock_folder(const char *folder)
         return -1;
     const int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     free(path);
-    const double deadline = now() + LOCK_SECONDS;
+    const double begun = now();
+    double deadline = begun + LOCK_SECONDS;
+    struct timespec changed = {0};
     while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || now() > deadline) {
+        const bool taken = errno == EWOULDBLOCK || errno == EINTR;
+        struct stat info;
+        if (stat(folder, &info) == 0 &&
+            (info.st_mtim.tv_sec != changed.tv_sec || info.st_mtim.tv_nsec != changed.tv_nsec)) {
+            changed = info.st_mtim;
+            deadline = now() + LOCK_SECONDS;
+        }
+        if (!taken || now() > deadline || now() > begun + LOCK_LONGEST) {
             log_write(CLAYER_LOG_DEBUG, "tuning records: no lock in %s within %.0f s; going on without", folder,
-                      LOCK_SECONDS);
+                      now() - begun);
             close(fd);
             return -1;
         }
