@@ -1,9 +1,9 @@
 #include "support/lives.h"
+#include "support/held.h"
 
 #include <clayer/cache.h>
 #include <clayer/linear.h>
 #include <clayer/model.h>
-#include <dlfcn.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,18 +31,6 @@ void lives_begin(void)
     }
     for (size_t i = 0; i < OUT_LARGE; i++)
         bias[i] = (float)(i % 13) - 6;
-}
-
-/* Empties CLBlast's cache of programs, which holds on to OpenCL objects. */
-static void forget_clblast(void)
-{
-    void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_NOLOAD);
-    if (library) {
-        int (*clear)(void) = (int (*)(void))dlsym(library, "CLBlastClearCache");
-        if (clear)
-            clear();
-        dlclose(library);
-    }
 }
 
 static void poison(void)
@@ -181,7 +169,7 @@ static clayer_status tiled(void)
 static clayer_status clblast(void)
 {
     const clayer_status status = one_layer(DEVICE, "clblast", BATCH, OUT);
-    forget_clblast();
+    held_forget_clblast();
     return status;
 }
 
