@@ -127,14 +127,15 @@ static void shape_of(size_t i, size_t most, size_t *batch, size_t *in, size_t *o
 /* The configurations of a rig's family, up to `limit`, chosen as for a call of 64x64x64, so that problems and tests
  * share compiled kernels; what does not fit a call must be refused there. Choosing looks at the whole space, so that
  * a choice is kept. */
+static struct choice {
+    const struct family *family;
+    size_t panel, limit, count;
+    enum depth depth;
+    struct configuration *list;
+} choices[64];
+
 static size_t configurations(const struct rig *rig, enum depth depth, size_t limit, const struct configuration **list)
 {
-    static struct choice {
-        const struct family *family;
-        size_t panel, limit, count;
-        enum depth depth;
-        struct configuration *list;
-    } choices[64];
     struct layer_shape shape = rig->layer->shape;
     shape.in_features = shape.out_features = 64;
     struct choice *c = choices;
@@ -151,6 +152,20 @@ static size_t configurations(const struct rig *rig, enum depth depth, size_t lim
     return c->count;
 }
 
+/* How many configurations the deep table has, of all that are legal. */
+static void print_choices(const clayer_context *context)
+{
+    for (const struct choice *c = choices; c->family; c++) {
+        if (c->depth == SPREAD_VALUES)
+            continue;
+        const struct layer_shape shape = {
+            .in_features = 64, .out_features = 64, .panel = c->panel, .plain = true, .host = true};
+        const struct call_shape call = {.batch = 64, .ldx = 64, .ldy = 64, .host = true};
+        printf("configurations: %s, panels of %zu: %zu of %zu\n", c->family->name, c->panel, c->count,
+               spread_legal(c->family, &context->target, &shape, &call));
+    }
+}
+
 /* Forces the first of them. */
 static void configure_usual(struct rig *rig)
 {
@@ -159,9 +174,15 @@ static void configure_usual(struct rig *rig)
         rig_configure(rig, usual);
 }
 
-/* One problem through one family, in each configuration of a spread. */
+/* Which of the configurations meet a problem: those whose number leaves `turn` when divided by `turns`. */
+struct rota {
+    size_t turn, turns;
+};
+
+/* One problem through one family, in each configuration of a spread whose turn it is. */
 static void run_family(clayer_context *context, const struct problem *p, const struct family *family, enum depth depth,
-                       size_t limit, size_t calls, bool run_time, struct random *random, struct tally *tally)
+                       size_t limit, struct rota rota, size_t calls, bool run_time, struct random *random,
+                       struct tally *tally)
 {
     const struct configuration *list;
     struct rig rig = rig_make(context, p, family, leaky, run_time, random_below(random, 2), random_below(random, 3));
@@ -169,12 +190,18 @@ static void run_family(clayer_context *context, const struct problem *p, const s
     size_t first, parts;
     part(&first, &parts);
     for (size_t i = first; i < count; i += parts) {
+        if (i / parts % rota.turns != rota.turn)
+            continue;
+        const size_t before = rig.cases;
         rig_configure(&rig, &list[i]);
         for (size_t c = 0; c < calls; c++) {
             const struct activation a = run_time ? activation_of(random_below(random, ACTIVATION_COUNT)) : leaky;
             const struct call_case one = rig_random_call(context, family, a, random);
             rig_run(&rig, &one, 0, p->batch);
         }
+        /* None of these may have been one that the family can do. */
+        if (rig.cases == before)
+            rig_run(&rig, &(struct call_case){{.place = PLACE_HOST}, {.place = PLACE_HOST}, leaky}, 0, p->batch);
     }
     tally_add(tally, &rig);
     rig_free(&rig);
@@ -191,28 +218,59 @@ static size_t limit_of(enum amount much, const struct family *family, size_t out
     return packed_panel_width(out) == 64 ? 7 : 2;
 }
 
+/* What is legal with narrow panels is legal with panels of 64, or of 48 where a third part is needed. */
+static enum depth depth_of(enum amount much, size_t out)
+{
+    return much != DEEP ? SPREAD_VALUES : packed_panel_width(out) < 48 ? SPREAD_PAIRS : SPREAD_ALL;
+}
+
+/* Problems that a configuration meets in the deep table, of those with its width of panel. */
+#define DEEP_PROBLEMS 3
+#define DEEP_ROUNDS 3
+
+static void problem_shape(enum amount much, size_t i, size_t *batch, size_t *in, size_t *out)
+{
+    /* A simulator computes whole tiles, instruction by instruction. */
+    static const size_t small[][3] = {{3, 33, 17}, {8, 16, 16}, {5, 7, 65}, {1, 61, 10}};
+    if (much == SMALL) {
+        *batch = small[i][0];
+        *in = small[i][1];
+        *out = small[i][2];
+    } else {
+        shape_of(i, much == DEEP ? 1000000 : 4000000, batch, in, out);
+    }
+}
+
+/* Problem i's turn among the problems of its panel width, so that each configuration meets DEEP_PROBLEMS of them. */
+static struct rota rota_of(size_t i, size_t problems)
+{
+    size_t batch, in, out, before = 0, all = 0;
+    problem_shape(DEEP, i, &batch, &in, &out);
+    const size_t panel = packed_panel_width(out);
+    for (size_t j = 0; j < problems; j++) {
+        problem_shape(DEEP, j, &batch, &in, &out);
+        all += packed_panel_width(out) == panel;
+        before += j < i && packed_panel_width(out) == panel;
+    }
+    const size_t turns = all < DEEP_PROBLEMS ? 1 : all / DEEP_PROBLEMS;
+    return (struct rota){before % turns, turns};
+}
+
 Test(table, shapes, .timeout = 0)
 {
     const enum amount much = amount();
-    /* A simulator computes whole tiles, instruction by instruction. */
-    static const size_t small[][3] = {{3, 33, 17}, {8, 16, 16}, {5, 7, 65}, {1, 61, 10}};
-    const size_t problems = much == SMALL ? 4 : much == NORMAL ? 2 * SIZES : 3 * SIZES;
+    const size_t problems = much == SMALL ? 4 : much == NORMAL ? 2 * SIZES : DEEP_ROUNDS * SIZES;
     clayer_context *context = open_context();
     struct random random = {2024};
     struct tally tally = {{0}, {0}};
     for (size_t i = 0; i < problems; i++) {
         size_t batch, in, out;
-        shape_of(i, 4000000, &batch, &in, &out);
-        if (much == SMALL) {
-            batch = small[i][0];
-            in = small[i][1];
-            out = small[i][2];
-        }
+        problem_shape(much, i, &batch, &in, &out);
+        const struct rota rota = much == DEEP ? rota_of(i, problems) : (struct rota){0, 1};
         struct problem p = problem_make(batch, in, out, i % 3 ? BIAS_SMALL : BIAS_NONE, &random);
         for (size_t f = 0; f < family_count; f++)
             if (!absent(context, families[f]))
-                run_family(context, &p, families[f], much == DEEP ? SPREAD_ALL : SPREAD_VALUES,
-                           limit_of(much, families[f], out),
+                run_family(context, &p, families[f], depth_of(much, out), limit_of(much, families[f], out), rota,
                            much == SMALL                  ? 3
                            : families[f]->parameter_count ? 2
                                                           : 4,
@@ -220,6 +278,7 @@ Test(table, shapes, .timeout = 0)
         problem_free(&p);
     }
     tally_print(&tally, context, "shapes");
+    print_choices(context);
     clayer_context_destroy(&context);
 }
 

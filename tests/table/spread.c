@@ -6,22 +6,24 @@
 /* Strides through a space in a mixed-up order; prime, so that every point is met once. */
 #define STRIDE 1000003u
 
-/* Which pairs of parameter values have occurred; a pair of a value with itself stands for the value. */
+/* Which values, pairs or triples of them have occurred; a repeated value makes a triple hold a pair or a single value.
+ */
 struct seen {
     const struct family *family;
+    int strength;                     /* 1, 2 or 3 */
     int first[FAMILY_MAX_PARAMETERS]; /* number of each parameter's first value among all values */
-    int count;
-    char *pairs; /* count x count */
+    size_t count;
+    char *marks; /* count x count x count */
 };
 
-static struct seen seen_make(const struct family *family)
+static struct seen seen_make(const struct family *family, int strength)
 {
-    struct seen seen = {.family = family};
+    struct seen seen = {.family = family, .strength = strength};
     for (int p = 0; p < family->parameter_count; p++) {
-        seen.first[p] = seen.count;
-        seen.count += family->parameters[p].count;
+        seen.first[p] = (int)seen.count;
+        seen.count += (size_t)family->parameters[p].count;
     }
-    seen.pairs = calloc((size_t)(seen.count * seen.count + 1), 1);
+    seen.marks = calloc(seen.count * seen.count * seen.count + 1, 1);
     return seen;
 }
 
@@ -34,17 +36,22 @@ static int value_number(const struct seen *seen, const struct configuration *c, 
     return seen->first[parameter] + v;
 }
 
-/* Values, or pairs of values, of a configuration that have not occurred yet; marks them if told to. */
-static int fresh(struct seen *seen, const struct configuration *c, bool pairs, bool mark)
+/* How much of a configuration has not occurred yet; marks it if told to. */
+static int fresh(struct seen *seen, const struct configuration *configuration, bool mark)
 {
+    const int parameters = seen->family->parameter_count;
     int count = 0;
-    for (int a = 0; a < seen->family->parameter_count; a++)
-        for (int b = pairs ? 0 : a; b <= a; b++) {
-            char *pair = &seen->pairs[value_number(seen, c, a) * seen->count + value_number(seen, c, b)];
-            count += !*pair;
-            if (mark)
-                *pair = 1;
-        }
+    size_t number[FAMILY_MAX_PARAMETERS];
+    for (int a = 0; a < parameters; a++)
+        number[a] = (size_t)value_number(seen, configuration, a);
+    for (int a = 0; a < parameters; a++)
+        for (int b = seen->strength > 1 ? 0 : a; b <= a; b++)
+            for (int c = seen->strength > 2 ? 0 : b; c <= b; c++) {
+                char *is = &seen->marks[(number[a] * seen->count + number[b]) * seen->count + number[c]];
+                count += !*is;
+                if (mark)
+                    *is = 1;
+            }
     return count;
 }
 
@@ -80,14 +87,6 @@ size_t spread_legal(const struct family *family, const struct target *target, co
     return legal;
 }
 
-static bool listed(const struct configuration *list, size_t count, const struct configuration *c)
-{
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(&list[i], c, sizeof *c) == 0)
-            return true;
-    return false;
-}
-
 size_t spread(const struct family *family, const struct target *target, const struct layer_shape *shape,
               const struct call_shape *call, enum depth depth, size_t limit, struct configuration *list)
 {
@@ -95,29 +94,23 @@ size_t spread(const struct family *family, const struct target *target, const st
     family->suggest(target, shape, call, &c);
     if (limit == 0 || family->refuses(target, shape, call, &c))
         return 0;
-    struct seen seen = seen_make(family);
+    const bool all = depth == SPREAD_ALL && spread_legal(family, target, shape, call) <= SPREAD_MOST;
+    struct seen seen = seen_make(family, depth == SPREAD_VALUES ? 1 : depth == SPREAD_PAIRS ? 2 : 3);
     size_t count = 0;
-    const bool pairs = depth == SPREAD_ALL;
-    const bool all = pairs && spread_legal(family, target, shape, call) <= SPREAD_MOST;
-    fresh(&seen, &c, pairs, true);
     list[count++] = c;
+    int most = fresh(&seen, &c, true); /* everything in the first one is new */
     const size_t total = space(family);
     /* Those with the most news first, so that few are needed. */
-    const int most = family->parameter_count * (pairs ? family->parameter_count + 1 : 2) / 2;
-    for (int wanted = all ? 0 : most; wanted >= 0 && count<limit; wanted = wanted> 1 ? wanted / 2 : wanted - 1) {
-        if (wanted == 0 && !pairs)
-            break;
-        const size_t enough = wanted > 0 || all ? limit : limit < SPREAD_LEAST ? limit : SPREAD_LEAST;
-        for (size_t i = 0; i < total && count < enough; i++) {
+    for (int wanted = most; count < limit && wanted > 0; wanted = all ? 0 : wanted / 2) {
+        for (size_t i = 0; i < total && count < limit; i++) {
             c = point(family, i, total);
-            if (family->refuses(target, shape, call, &c) || memcmp(&c, &list[0], sizeof c) == 0)
+            if (family->refuses(target, shape, call, &c) || memcmp(&c, &list[0], sizeof c) == 0 ||
+                (!all && fresh(&seen, &c, false) < wanted))
                 continue;
-            if (fresh(&seen, &c, pairs, false) < wanted || (wanted == 0 && !all && listed(list, count, &c)))
-                continue;
-            fresh(&seen, &c, pairs, true);
+            fresh(&seen, &c, true);
             list[count++] = c;
         }
     }
-    free(seen.pairs);
+    free(seen.marks);
     return count;
 }

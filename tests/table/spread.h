@@ -6,12 +6,11 @@
 
 enum depth {
     SPREAD_VALUES, /* so many that each legal value of each parameter occurs, as far as the limit allows */
-    SPREAD_ALL     /* all; of a space above SPREAD_MOST so many that each legal pair of values occurs, and more up to
-                      SPREAD_LEAST */
+    SPREAD_PAIRS,  /* the same with each legal pair of values of two parameters */
+    SPREAD_ALL     /* all; of a space above SPREAD_MOST so many that each legal triple of values occurs */
 };
 
 #define SPREAD_MOST 1000
-#define SPREAD_LEAST 150
 
 /* Fills list with at most `limit` configurations that the family does not refuse, without duplicates, the rule of
  * thumb's first; returns their number. 0 when the family can't run here. */
