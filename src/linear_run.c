@@ -283,7 +283,8 @@ clayer_status linear_run(clayer_linear *linear, size_t batch, size_t plan_batch,
             status = opencl_finish(c->opencl);
         const double begun = c->profile ? profile_now() : 0;
         if (status == CLAYER_OK)
-            status = family_host.launch(NULL, &linear->shape, &linear->memory, &call, &memory, &planned.executable);
+            status =
+                family_host.launch(c->opencl, &linear->shape, &linear->memory, &call, &memory, &planned.executable);
         if (c->profile && status == CLAYER_OK)
             profile_count(linear, batch, profile_now() - begun);
     } else {

@@ -16,6 +16,8 @@ static clayer_context *context_with(const char *rules)
     setenv("CLAYER_FAKE_MODE", "pass", 1);
     setenv("CLAYER_FAKE_RULES", rules, 1);
     setenv("CLAYER_CACHE", "off", 1);
+    /* A device whose threads cannot help the calling thread, so that calls of this size are its kernels'. */
+    setenv("CLAYER_FAKE_INFO", "CL_DEVICE_EXECUTION_CAPABILITIES=1", 1);
     const clayer_context_params params = {.device = "cpu", .plan = "auto"};
     if (clayer_context_create(&params, &context) != CLAYER_OK)
         cr_skip_test("no PoCL behind the fake driver: %s", clayer_last_error());

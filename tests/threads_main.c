@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 16, ROUNDS = 6, BATCH = 24, IN = 96, OUT = 200 };
+enum { THREADS = 16, ROUNDS = 6, BATCH = 60, IN = 96, OUT = 400 };
 
 static const struct activation relu = {CLAYER_ACTIVATION_RELU, 0, 0};
 
@@ -181,6 +181,8 @@ int main(int argc, char **argv)
         run_on("auto", "auto");
         run_on("auto", "panel");
         run_on("auto", "portable");
+        if (best.type == CLAYER_DEVICE_CPU && best.compute_units > 1)
+            run_on("auto", "host:team=1");
     } else {
         printf("[SKIP] threads on a device: no OpenCL device\n");
     }

@@ -174,7 +174,9 @@ static void walk(const struct life *life)
             long n = 1;
             while (fail_call(life, patterns[p], n, deep ? action : (int)(n / step % MEMORY_ACTIONS)))
                 n += step;
-            cr_expect_geq(n + step, all + 1, "%s: %ld of %ld calls of %s failed", life->name, n - 1, all, patterns[p]);
+            /* How many helpers the calling thread asks for depends on when they come and go. */
+            const long vary = life->automatic ? 8 : 0;
+            cr_expect_geq(n + step, all + 1 - vary, "%s: %ld of %ld calls of %s failed", life->name, n - 1, all, patterns[p]);
         }
         for (size_t i = 0; i < sizeof survivable / sizeof *survivable; i++) {
             cr_expect_leq(survived[i], survivable[i].times * (life->contexts ? life->contexts : 1),

@@ -23,6 +23,12 @@ void *library_symbol(void *library, const char *symbol)
     return address;
 }
 
+void library_stay(const void *address)
+{
+    HMODULE library;
+    GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, address, &library);
+}
+
 #else
 #include <dlfcn.h>
 
@@ -41,6 +47,13 @@ void *library_open(const char *name, char *why, size_t why_size)
 void *library_symbol(void *library, const char *symbol)
 {
     return dlsym(library, symbol);
+}
+
+void library_stay(const void *address)
+{
+    Dl_info info;
+    if (dladdr(address, &info) != 0 && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE); /* the program itself stays anyway */
 }
 
 #endif

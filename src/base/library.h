@@ -10,4 +10,7 @@ void *library_open(const char *name, char *why, size_t why_size);
 /* The address of a symbol, or NULL. Convert through a union or memcpy: ISO C has no cast from void * to a function. */
 void *library_symbol(void *library, const char *symbol);
 
+/* Keeps the library or program that `address` lies in loaded until the process ends. */
+void library_stay(const void *address);
+
 #endif

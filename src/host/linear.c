@@ -9,6 +9,11 @@
 /* A part of x that stays in a second level cache beside a panel of weights. */
 #define PASS_BYTES ((size_t)256 << 10)
 
+/* Part of a panel's weights that stays in a first level cache. */
+#define PART_BYTES ((size_t)32 << 10)
+/* So many rows' sums may wait in y between such parts; more would come from far away each time. */
+#define PART_ROWS 128
+
 /* For general strides: rows that are gathered at once, and elements of each. */
 #define GATHER_ROWS 6
 #define GATHER_COLS 256
@@ -39,32 +44,59 @@ static size_t block_vectors(const struct vector_kernels *kernels, size_t wanted)
     return wanted;
 }
 
+/* All rows by one group of columns, in blocks of nearly equal height: 8 rows are better as 4 and 4 than as 6 and 2. The
+ * first blocks share in asking for the weights that come `next`, as many as there are here (NULL: none). Costly
+ * activations follow each block while it is near. */
+static void column_rows(const struct vector_kernels *kernels, const struct vector_block *group, size_t vectors,
+                        size_t rows, const float *next, const struct activation *costly)
+{
+    struct vector_block block = *group;
+    const size_t blocks = size_ceil_div(rows, kernels->rows[vectors]);
+    const size_t step = blocks * VECTOR_LINE < block.panel ? 2 * VECTOR_LINE : VECTOR_LINE;
+    const size_t asking = next ? size_ceil_div(block.panel, step) : 0;
+    for (size_t i = 0; i < blocks; i++) {
+        const size_t height = rows / blocks + (i < rows % blocks);
+        block.ahead = i < asking ? next + i * step * block.depth : block.w;
+        block.ahead_step = i < asking ? step : 0;
+        kernels->block[vectors][height](&block);
+        if (costly)
+            kernels->activate(costly, block.y, height, block.cols, block.ldy);
+        block.x += height * block.ldx;
+        block.init += height * block.ldinit;
+        block.y += height * block.ldy;
+    }
+}
+
 /* Runs `rows` rows over the columns of one panel: `area` has everything but the block's own part filled in, and cols is
- * what the panel holds. Column groups outside, rows inside, so that a group's weights are read from the first level
- * cache after the first block. Costly activations follow each block while it is near. */
+ * what the panel holds; `next` is the panel after it or NULL. Column groups outside; then in_features in parts that the
+ * first level cache keeps while all rows pass, with the sums waiting in y, exactly as they are; rows inside. */
 static void panel_rows(const struct vector_kernels *kernels, const struct vector_block *area, size_t rows,
-                       const struct activation *costly)
+                       const float *next, const struct activation *costly)
 {
     size_t wanted = kernels->vectors[smaller(rows, 4)];
     for (size_t c = 0, step; c < area->cols; c += step * kernels->lanes) {
         size_t cols = area->cols - c;
         step = block_vectors(kernels, smaller(wanted, size_ceil_div(cols, kernels->lanes)));
-        struct vector_block block = *area;
-        block.w += c;
-        block.init += c;
-        block.y += c;
-        block.cols = smaller(cols, step * kernels->lanes);
-        /* Blocks of nearly equal height: 8 rows are better as 4 and 4 than as 6 and 2. */
-        size_t blocks = size_ceil_div(rows, kernels->rows[step]);
-        for (size_t i = 0; i < blocks; i++) {
-            size_t height = rows / blocks + (i < rows % blocks);
-            kernels->block[step][height](&block);
-            if (costly)
-                kernels->activate(costly, block.y, height, block.cols, block.ldy);
-            block.x += height * block.ldx;
-            block.init += height * block.ldinit;
-            block.y += height * block.ldy;
+        struct vector_block group = *area;
+        group.w += c;
+        group.init += c;
+        group.y += c;
+        group.cols = smaller(cols, step * kernels->lanes);
+        /* Sums are loaded as whole vectors, so there must be whole vectors in y. */
+        const bool parts = rows > kernels->rows[step] && rows <= PART_ROWS && group.cols % kernels->lanes == 0;
+        const size_t part = PART_BYTES / sizeof(float) / (step * kernels->lanes);
+        while (parts && group.depth >= 2 * part) {
+            struct vector_block first = group;
+            first.depth = part;
+            first.epilogue.kind = VECTOR_STORE;
+            column_rows(kernels, &first, step, rows, group.w + part * group.panel, NULL);
+            group.x += part;
+            group.w += part * group.panel;
+            group.depth -= part;
+            group.init = group.y;
+            group.ldinit = group.ldy;
         }
+        column_rows(kernels, &group, step, rows, next, costly);
     }
 }
 
@@ -114,7 +146,8 @@ void host_linear_forward(const struct host_linear *linear, size_t batch, const f
                     kernels->activate(costly, area.y, 1, area.cols, ldy);
                 n += linear->panel;
             } else {
-                panel_rows(kernels, &area, rows, costly);
+                const bool last = linear->out_features - n <= linear->panel;
+                panel_rows(kernels, &area, rows, last || !area.depth ? NULL : area.w + panel_elements, costly);
             }
         }
     }
@@ -151,7 +184,7 @@ void host_linear_forward_strided(const struct host_linear *linear, size_t batch,
                 for (size_t r = 0; r < rows; r++)
                     for (size_t i = 0; i < area.depth; i++)
                         gathered[r * GATHER_COLS + i] = x[(m + r) * x_row + (k + i) * x_col];
-                panel_rows(kernels, &area, rows, NULL);
+                panel_rows(kernels, &area, rows, NULL, NULL);
                 area.w += area.depth * panel;
                 area.init = sums;
                 area.ldinit = PACKED_PANEL_MAX;

@@ -9,6 +9,7 @@
 
 #define VECTOR_ROWS_MAX 12   /* rows of x in one block */
 #define VECTOR_VECTORS_MAX 8 /* vectors of outputs in one block */
+#define VECTOR_LINE 16       /* floats that a processor fetches at once */
 
 /* What a block does with its sums before the store: limits and slope as in host/activation.h. The costly activations
  * run over the stored block while it is in the first level cache. */
@@ -26,6 +27,10 @@ struct vector_block {
     const float *init;         /* init(r, c) = init[r * ldinit + c]; ldinit = 0 for a bias */
     float *y;                  /* y(r, c) = y[r * ldy + c], written for c < cols only */
     size_t ldx, panel, ldinit, ldy;
+    /* Asked for at step k, while the sums keep the processor busy: the two lines at ahead + k * ahead_step. Any address
+     * in memory or just behind it; blocks of one row ask for nothing. */
+    const float *ahead;
+    size_t ahead_step;
     size_t cols; /* 1 .. vectors * lanes */
     struct vector_epilogue epilogue;
 };

@@ -23,6 +23,13 @@
 #define LANES_UNROLL
 #endif
 
+/* Asks for a line that will be wanted, for a second level cache; any address will do. */
+#if defined(__GNUC__)
+#define LANES_PREFETCH(address) __builtin_prefetch(address, 0, 2)
+#else
+#define LANES_PREFETCH(address) ((void)(address))
+#endif
+
 #if LANES > 1
 typedef float floats __attribute__((vector_size(LANES * 4)));
 typedef int32_t ints __attribute__((vector_size(LANES * 4)));

@@ -21,6 +21,7 @@ LANES_INLINE void block_body(const struct vector_block *b, const int vectors, co
 {
     floats sum[VECTOR_ROWS_MAX][VECTOR_VECTORS_MAX];
     const float *x = b->x, *w = b->w, *w_second = b->w_second;
+    const float *ahead = b->ahead;
     const size_t ldx = b->ldx, panel = b->panel;
 
     LANES_UNROLL
@@ -30,6 +31,11 @@ LANES_INLINE void block_body(const struct vector_block *b, const int vectors, co
         sum[r][v] = load(b->init + r * b->ldinit + v * LANES);
 
     for (size_t k = 0; k < b->depth; k++) {
+        if (rows > 1) {
+            LANES_PREFETCH(ahead);
+            LANES_PREFETCH(ahead + VECTOR_LINE);
+            ahead += b->ahead_step;
+        }
         floats weights[VECTOR_VECTORS_MAX];
         LANES_UNROLL
         for (int v = 0; v < vectors; v++)

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "opencl/buffer.h"
 #include "opencl/kernel.h"
+#include "opencl/team.h"
 
 #include <stdlib.h>
 
@@ -71,6 +72,7 @@ clayer_status opencl_context_create(const struct opencl_device *device, struct o
         goto fail;
     }
     c->shared_memory = shares_memory(c);
+    opencl_team_create(c);
     *context = c;
     return CLAYER_OK;
 fail:
@@ -88,6 +90,7 @@ void opencl_context_destroy(struct opencl_context **context)
      * application's queue is the application's to wait for: it may hold work that waits for the application itself. */
     if (!c->adopted && opencl_pending(c) && !opencl_forked())
         c->api->clFinish(c->queue);
+    opencl_team_destroy(c);
     opencl_kernels_release(c);
     if (!opencl_forked()) {
         if (c->queue)

@@ -70,6 +70,7 @@
  * front a 1.2 driver, so ask the device's version too before calling. */
 #define OPENCL_OPTIONAL(X)                                                                                             \
     X(clCreateCommandQueueWithProperties)                                                                              \
+    X(clEnqueueNativeKernel)                                                                                           \
     X(clGetKernelSubGroupInfo)                                                                                         \
     X(clGetDeviceAndHostTimer)                                                                                         \
     X(clGetHostTimer)                                                                                                  \

@@ -1,19 +1,17 @@
 #include "plan/plan.h"
 #include "base/error.h"
+#include "kernels/host.h"
 #include "plan/record.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What one thread of a current CPU does in a second, and what it takes to wake the others and wait for them
- * (docs/measurements.md): FLOP with everything near, bytes of weights from the near cache and from beyond it,
- * bytes copied. */
-#define THREAD_FLOPS 130e9
-#define THREAD_NEAR_BYTES 80e9
-#define THREAD_FAR_BYTES 26e9
-#define NEAR_BYTES 2e6
-#define COPY_BYTES 9e9
+/* What it takes to wake a CPU device's workers and wait for them (s), and bytes that are copied in a second
+ * (docs/measurements.md). */
 #define WAKE_SECONDS 25e-6
+#define COPY_BYTES 9e9
+/* Beyond so much work of one thread (s) the kernels' prefetching saves more than their start costs. */
+#define KERNEL_SECONDS 8e-3
 
 /* Up to this batch a GPU is bound by reading the weights once, and a tile of 16 rows or more would mostly idle. */
 #define SKINNY_BATCH 16
@@ -54,10 +52,9 @@ clayer_status plan_parse(const char *text, struct plan_request *request)
 bool plan_small(const struct target *target, double flops, double weight_bytes, double staged_bytes)
 {
     const double cores = target->info->compute_units > 2 ? (double)target->info->compute_units : 2;
-    const double arithmetic = flops / THREAD_FLOPS;
-    const double reading = weight_bytes / (weight_bytes > NEAR_BYTES ? THREAD_FAR_BYTES : THREAD_NEAR_BYTES);
-    const double alone = arithmetic > reading ? arithmetic : reading;
-    return alone < WAKE_SECONDS + staged_bytes / COPY_BYTES + alone / cores;
+    const double alone = host_alone_seconds(flops, weight_bytes);
+    return alone < KERNEL_SECONDS &&
+           host_seconds(target, flops, weight_bytes) < WAKE_SECONDS + staged_bytes / COPY_BYTES + alone / cores;
 }
 
 /* The families to try, best first. */
@@ -77,7 +74,7 @@ static size_t rank(const struct target *target, const struct layer_shape *shape,
         if (call->host &&
             plan_small(target, flops, (double)shape->in_features * (double)shape->out_features * sizeof(float),
                        (double)call->staged_bytes)) {
-            *why = "small call on a CPU device: the calling thread is faster than waking a worker";
+            *why = "a call on a CPU device that is too short to be worth waiting for its workers";
             order[count++] = &family_host;
         }
         order[count++] = &family_panel;

@@ -150,16 +150,25 @@ CL_API_ENTRY void *CL_API_CALL fake_clEnqueueMapImage(cl_command_queue queue, cl
     return mapped;
 }
 
-/* Its callback would get mem handles inside copied argument blocks; clayer never uses it. */
+/* With memory objects its function would get their handles inside a copied block of arguments; clayer never does that. */
 CL_API_ENTRY cl_int CL_API_CALL fake_clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *),
                                                            void *arguments, size_t size, cl_uint mem_count,
                                                            const cl_mem *mems, const void **locations, cl_uint count,
                                                            const cl_event *waits, cl_event *event)
 {
-    (void)queue, (void)function, (void)arguments, (void)size, (void)mem_count, (void)mems, (void)locations;
-    (void)count, (void)waits, (void)event;
-    const struct effect effect = fake_enter(FN_clEnqueueNativeKernel, NULL);
-    return effect.failed ? effect.code : CL_INVALID_OPERATION;
+    (void)mems, (void)locations;
+    ENTER(clEnqueueNativeKernel, NULL);
+    if (mem_count > 0)
+        return CL_INVALID_OPERATION;
+    struct wait_list list;
+    const cl_event *own;
+    cl_event made = NULL;
+    cl_int code = CL_INVALID_EVENT_WAIT_LIST;
+    if (wait_list_open(&list, count, waits, &own))
+        code = real.clEnqueueNativeKernel(REAL_QUEUE(queue), function, arguments, size, 0, NULL, NULL, count, own,
+                                          event ? &made : NULL);
+    wait_list_close(&list);
+    return enqueue_end(code, queue, made, event, NULL);
 }
 
 #define ENQUEUE_WAITS(name)                                                                                            \

@@ -190,7 +190,7 @@ static clayer_status host(void)
     return one_layer("host", NULL, BATCH, OUT);
 }
 
-/* Everything left to clayer, on a call that is worth a device. */
+/* Everything left to clayer, on a call that is worth a device or, on a CPU, the help of its threads. */
 static clayer_status automatic(void)
 {
     return one_layer(NULL, "auto", BATCH_LARGE, OUT_LARGE);
