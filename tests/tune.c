@@ -1,4 +1,7 @@
 /* The tuner's parts, and the whole of it inside this process. */
+#include "fake/client.h"
+#include "fake/fake.h"
+
 #include "context.h"
 #include "host/packed.h"
 #include "tune/order.h"
@@ -180,6 +183,35 @@ Test(tune, trial_measures_right_plans_of_any_family)
         cr_assert(strstr(outcome.reason, "vectors"));
         trial_destroy(&trial);
     }
+    clayer_context_destroy(&context);
+}
+
+/* A runtime that specializes a kernel at its first launch with each local size, as PoCL does, must not be measured
+ * doing it: that it waits a second then shows in no sample. A busy machine may hold up a sample too, but not each time.
+ */
+Test(tune, first_launches_are_not_counted)
+{
+    const struct fake_control fake = client_load("pass");
+    static const char *const plans[] = {"portable:local=4", "portable:local=8", "portable:local=2"};
+    clayer_context *context = NULL;
+    struct trial *trial = NULL;
+    bool short_samples = false;
+    const clayer_tune_shape shape = {.batch = 64, .in_features = 37, .out_features = 61};
+    cr_assert_eq(clayer_context_create(&(clayer_context_params){.device = "0"}, &context), CLAYER_OK);
+    cr_assert_eq(trial_create(context, &shape, &trial), CLAYER_OK, "%s", clayer_last_error());
+    cr_assert_eq(fake.set("clEnqueueNDRangeKernel = first:1000ms"), 0);
+    for (size_t p = 0; p < sizeof plans / sizeof *plans && !short_samples; p++) {
+        struct outcome outcome;
+        trial_try(trial, plans[p], 3, 0, &outcome);
+        cr_assert_eq(outcome.verdict, CLAYER_VERDICT_RIGHT, "%s", outcome.reason);
+        cr_assert_eq(outcome.count, 3);
+        cr_assert_geq(outcome.build_seconds, 1, "the launch was delayed");
+        short_samples = true;
+        for (size_t i = 0; i < outcome.count; i++)
+            short_samples = short_samples && outcome.seconds[i] < 0.5;
+    }
+    cr_assert(short_samples, "samples hold the first launch");
+    trial_destroy(&trial);
     clayer_context_destroy(&context);
 }
 

@@ -1,5 +1,6 @@
 #include "support/lives.h"
 #include "support/held.h"
+#include "tune/trial.h"
 
 #include <clayer/cache.h>
 #include <clayer/linear.h>
@@ -294,6 +295,29 @@ end:
     return status;
 }
 
+/* The tuner tries a candidate in this process and confirms it. It is too slow to be timed, so that the number of calls
+ * does not depend on the clock. */
+static clayer_status candidate(void)
+{
+    const clayer_tune_shape shape = {.batch = BATCH, .in_features = IN, .out_features = OUT};
+    clayer_status status;
+    clayer_context *context = NULL;
+    struct trial *tuner = NULL;
+    static struct outcome outcome;
+    STEP(clayer_context_create(&(clayer_context_params){.device = DEVICE}, &context));
+    STEP(trial_create(context, &shape, &tuner));
+    trial_try(tuner, "portable", 1, 1e-12, &outcome);
+    STEP(outcome.status);
+    CHECK(outcome.verdict == CLAYER_VERDICT_SLOW);
+    trial_confirm(tuner, "portable", &outcome);
+    STEP(outcome.status);
+    CHECK(outcome.verdict == CLAYER_VERDICT_RIGHT);
+end:
+    trial_destroy(&tuner);
+    clayer_context_destroy(&context);
+    return status;
+}
+
 clayer_status life_of_the_best_device(void)
 {
     return one_layer(NULL, NULL, BATCH, OUT);
@@ -316,5 +340,6 @@ const struct life lives[] = {
     {.name = "cached", .run = cached, .contexts = 2},
     {.name = "model", .run = model},
     {.name = "trial", .run = trial},
+    {.name = "candidate", .run = candidate},
 };
 const size_t life_count = sizeof lives / sizeof *lives;
