@@ -18,6 +18,8 @@ static const struct parameter parameters[] = {
 #define THREAD_NEAR_BYTES 80e9
 #define THREAD_FAR_BYTES 26e9
 #define NEAR_BYTES 2e6
+/* Floats in the widest vector. */
+#define LANES_MOST ((size_t)16)
 
 /* A call that takes the calling thread so long takes what help is awake; for so long, the helper is woken first (s). */
 #define SHARED_SECONDS 8e-6
@@ -34,7 +36,7 @@ static const struct parameter parameters[] = {
 /* Rows are shared in multiples of the height that most blocks have at full size, and never fewer: each part reads the
  * weights again. */
 #define ROWS_STEP ((size_t)6)
-#define ROWS_LEAST ((size_t)24)
+#define ROWS_LEAST ((size_t)48)
 
 /* One call in shares of `rows` rows by `columns` columns. */
 struct shared_call {
@@ -54,6 +56,11 @@ static const char *refuses(const struct target *target, const struct layer_shape
     if (configuration->value[TEAM] && !opencl_team_exists(target->context))
         return "the device's threads cannot help the calling thread";
     return NULL;
+}
+
+double host_flops(size_t batch, size_t in_features, size_t out_features)
+{
+    return 2 * (double)batch * (double)in_features * (double)(size_ceil_div(out_features, LANES_MOST) * LANES_MOST);
 }
 
 double host_alone_seconds(double flops, double weight_bytes)
@@ -79,8 +86,8 @@ double host_seconds(const struct target *target, double flops, double weight_byt
 
 static double call_seconds(const struct layer_shape *shape, size_t batch)
 {
-    const double weights = (double)shape->in_features * (double)shape->out_features;
-    return host_alone_seconds(2 * (double)batch * weights, weights * sizeof(float));
+    return host_alone_seconds(host_flops(batch, shape->in_features, shape->out_features),
+                              host_flops(1, shape->in_features, shape->out_features) / 2 * sizeof(float));
 }
 
 static void suggest(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,

@@ -5,6 +5,9 @@
 
 #include "kernels/family.h"
 
+/* FLOP of a call as the vector kernel does it: with columns in whole vectors. */
+double host_flops(size_t batch, size_t in_features, size_t out_features);
+
 /* Seconds of one call, or of a chain of them, with so many FLOP over so many bytes of weights, on the calling thread
  * alone; and with as much help as the family would ask for. */
 double host_alone_seconds(double flops, double weight_bytes);

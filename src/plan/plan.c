@@ -62,7 +62,7 @@ bool plan_small(const struct target *target, double flops, double weight_bytes, 
 static size_t rank(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                    const struct family *order[RANK_MAX], const char **why)
 {
-    const double flops = 2.0 * (double)call->batch * (double)shape->in_features * (double)shape->out_features;
+    const double flops = host_flops(call->batch, shape->in_features, shape->out_features);
     size_t count = 0;
     if (!target->context) {
         *why = "the host device";
