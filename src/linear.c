@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "host/packed.h"
+#include "opencl/team.h"
 #include "plan/record.h"
 
 #include <stdio.h>
@@ -96,6 +97,36 @@ static clayer_status write_plain(clayer_linear *l, const float *weight, size_t o
     return status;
 }
 
+/* Packing in shares of some panels. */
+struct packing {
+    struct packed_shape shape;
+    const float *weight;
+    size_t out_stride, in_stride, panels;
+    float *target;
+};
+
+/* What one share packs at least (bytes), and from how many shares on helpers are worth waking. */
+#define PACKED_SHARE_BYTES ((size_t)256 << 10)
+#define PACKED_SHARES 4
+
+static void pack_share(const void *job, size_t share)
+{
+    const struct packing *p = job;
+    packed_pack_panels(&p->shape, p->weight, p->out_stride, p->in_stride, share * p->panels, p->panels, p->target);
+}
+
+/* Most of the time goes into the system's first handing out the memory, which several threads also do faster. */
+static void pack(clayer_linear *l, struct packing *p)
+{
+    const size_t panels = size_ceil_div(p->shape.out_features, p->shape.panel);
+    const size_t panel_bytes = p->shape.in_features * p->shape.panel * sizeof(float);
+    p->panels = PACKED_SHARE_BYTES / (panel_bytes + 1) + 1;
+    while (size_ceil_div(panels, p->panels) > OPENCL_TEAM_SHARES_MAX)
+        p->panels *= 2;
+    const size_t shares = size_ceil_div(panels, p->panels);
+    opencl_team_run(l->context->opencl, shares < PACKED_SHARES ? 0 : SIZE_MAX, pack_share, p, shares);
+}
+
 /* Packs the weights to where calls read them. Nothing that reads them may be pending. */
 static clayer_status write_weights(clayer_linear *l, const float *weight, size_t out_stride, size_t in_stride)
 {
@@ -107,7 +138,7 @@ static clayer_status write_weights(clayer_linear *l, const float *weight, size_t
         TRY(host_floats(count, &temporary));
         target = temporary;
     }
-    packed_pack(&packed, weight, out_stride, in_stride, target);
+    pack(l, &(struct packing){packed, weight, out_stride, in_stride, 1, target});
     clayer_status status = CLAYER_OK;
     if (l->context->opencl && !l->memory.weights.host)
         status = opencl_buffer_write(l->context->opencl, &l->memory.weights, 0, target, count * sizeof(float),

@@ -59,10 +59,12 @@ static void pack_transposed(size_t in_features, size_t panel, size_t columns, co
     }
 }
 
-void packed_pack(const struct packed_shape *shape, const float *w, size_t row_stride, size_t col_stride, float *dst)
+void packed_pack_panels(const struct packed_shape *shape, const float *w, size_t row_stride, size_t col_stride,
+                        size_t first, size_t count, float *dst)
 {
     size_t in = shape->in_features, panel = shape->panel;
-    for (size_t n0 = 0; n0 < shape->out_features; n0 += panel, dst += in * panel) {
+    dst += first * in * panel;
+    for (size_t n0 = first * panel; n0 < shape->out_features && count > 0; n0 += panel, dst += in * panel, count--) {
         size_t columns = shape->out_features - n0 < panel ? shape->out_features - n0 : panel;
         if (columns < panel)
             memset(dst, 0, in * panel * sizeof *dst);
@@ -77,6 +79,11 @@ void packed_pack(const struct packed_shape *shape, const float *w, size_t row_st
                 for (size_t n = 0; n < columns; n++)
                     dst[k * panel + n] = from[n * row_stride + k * col_stride];
     }
+}
+
+void packed_pack(const struct packed_shape *shape, const float *w, size_t row_stride, size_t col_stride, float *dst)
+{
+    packed_pack_panels(shape, w, row_stride, col_stride, 0, SIZE_MAX, dst);
 }
 
 void packed_pack_bias(const struct packed_shape *shape, const float *bias, size_t bias_stride, float *dst)

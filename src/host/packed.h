@@ -27,6 +27,11 @@ bool packed_bias_elements(const struct packed_shape *shape, size_t *elements);
  * (in, out) has (1, ldw). dst holds packed_elements floats. */
 void packed_pack(const struct packed_shape *shape, const float *w, size_t row_stride, size_t col_stride, float *dst);
 
+/* The same for `count` panels from the first-th on, as far as there are so many; several threads may pack different
+ * panels of one dst. */
+void packed_pack_panels(const struct packed_shape *shape, const float *w, size_t row_stride, size_t col_stride,
+                        size_t first, size_t count, float *dst);
+
 /* Packs out_features values, bias_stride apart; all zeros where bias is NULL. */
 void packed_pack_bias(const struct packed_shape *shape, const float *bias, size_t bias_stride, float *dst);
 
