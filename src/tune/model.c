@@ -67,10 +67,12 @@ static double gpu_cost(const struct target *target, const struct layer_shape *sh
 float model_cost(const struct target *target, const struct layer_shape *shape, const struct call_shape *call,
                  const struct family *family, const struct configuration *configuration)
 {
-    if (!family->geometry)
-        return UNBLOCKED;
     const clayer_device_type type = target->info->type;
     const bool cpu = type == CLAYER_DEVICE_CPU || type == CLAYER_DEVICE_SIMULATOR;
+    if (family == &family_host && cpu)
+        return 1; /* in blocks as good as any */
+    if (!family->geometry)
+        return UNBLOCKED;
     struct geometry g;
     family->geometry(configuration, &g);
     double cost = rounded(call->batch, g.tile_rows) * rounded(shape->out_features, g.tile_columns);

@@ -18,7 +18,7 @@ struct budget {
 };
 
 static const struct budget budgets[] = {
-    [CLAYER_EFFORT_QUICK] = {13, 8, 10, 16, 24},
+    [CLAYER_EFFORT_QUICK] = {11, 7, 10, 16, 24},
     [CLAYER_EFFORT_NORMAL] = {80, 68, 20, 80, 120},
     [CLAYER_EFFORT_EXHAUSTIVE] = {INFINITY, INFINITY, 60, SIZE_MAX, SIZE_MAX},
 };
