@@ -218,10 +218,12 @@ static size_t limit_of(enum amount much, const struct family *family, size_t out
     return packed_panel_width(out) == 64 ? 7 : 2;
 }
 
-/* What is legal with narrow panels is legal with panels of 64, or of 48 where a third part is needed. */
-static enum depth depth_of(enum amount much, size_t out)
+/* What is legal with narrower panels is legal with panels of 64, but for the family panel's blocks of three vectors,
+ * which need 48. */
+static enum depth depth_of(enum amount much, const struct family *family, size_t out)
 {
-    return much != DEEP ? SPREAD_VALUES : packed_panel_width(out) < 48 ? SPREAD_PAIRS : SPREAD_ALL;
+    const size_t widest = family == &family_panel ? 48 : 64;
+    return much != DEEP ? SPREAD_VALUES : packed_panel_width(out) < widest ? SPREAD_PAIRS : SPREAD_ALL;
 }
 
 /* Problems that a configuration meets in the deep table, of those with its width of panel. */
@@ -270,7 +272,8 @@ Test(table, shapes, .timeout = 0)
         struct problem p = problem_make(batch, in, out, i % 3 ? BIAS_SMALL : BIAS_NONE, &random);
         for (size_t f = 0; f < family_count; f++)
             if (!absent(context, families[f]))
-                run_family(context, &p, families[f], depth_of(much, out), limit_of(much, families[f], out), rota,
+                run_family(context, &p, families[f], depth_of(much, families[f], out), limit_of(much, families[f], out),
+                           rota,
                            much == SMALL                  ? 3
                            : families[f]->parameter_count ? 2
                                                           : 4,
