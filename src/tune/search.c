@@ -51,7 +51,7 @@ static const struct budget budgets[] = {
 #define FINALS_END 0.9
 /* A search tries so many candidates, one of which must run, even if that takes so many times its time on top: compilers
  * may be slow, or the machine busy. */
-#define LEAST_CANDIDATES 8
+#define LEAST_CANDIDATES 5
 #define PATIENCE 3.0
 /* Less is no gain. */
 #define GAIN 0.995
