@@ -52,10 +52,11 @@ static bool named(const char *pattern, const char *name)
 
 static struct fake_control fake;
 static bool deep, each;
-static long calls_failed;
+static long calls_failed, runs_failed;
 static size_t allocations_refused;
 static long objects; /* that stay alive between runs of one life */
 static int survived[sizeof survivable / sizeof *survivable];
+static char failed[64]; /* the call that failed in the last run, "" if none did */
 
 static void begin(const char *type)
 {
@@ -113,7 +114,6 @@ static bool fail_call(const struct life *life, const char *calls, long n, int ac
     cr_assert_eq(fake.set(rule), 0);
     const size_t blocks = heap_live();
     const clayer_status status = life->run();
-    char failed[64];
     snprintf(failed, sizeof failed, "%s", fake.failed());
     snprintf(what, sizeof what, "%s, call %ld (%s) with %s", life->name, n, failed, actions[action]);
     fake.reset();
@@ -125,6 +125,7 @@ static bool fail_call(const struct life *life, const char *calls, long n, int ac
     cr_expect_eq(heap_live(), blocks, "%s: %zd blocks of memory are left", what, (ssize_t)(heap_live() - blocks));
     if (!*failed)
         return false;
+    runs_failed++;
     cr_expect_neq(status, LIFE_WRONG, "%s: a wrong result", what);
     const bool nonsense = is_nonsense(action);
     if (status == CLAYER_OK && !life->automatic) {
@@ -158,6 +159,55 @@ static long fake_calls(const struct life *life, const char *pattern)
 /* The normal suite fails every fourth call, so that it ends in seconds; the deep one each. */
 #define NORMAL_STEP 4
 
+static void expect_few_survived(const struct life *life)
+{
+    for (size_t i = 0; i < sizeof survivable / sizeof *survivable; i++) {
+        cr_expect_leq(survived[i], survivable[i].times * (life->contexts ? life->contexts : 1),
+                      "%s: %s failed unnoticed %d times (%s)", life->name, survivable[i].name, survived[i],
+                      survivable[i].why);
+        survived[i] = 0;
+    }
+}
+
+/* Each call of a pattern that a life has, with one answer or (-1) with the codes for memory in rotation. */
+static void fail_calls(const struct life *life, const char *pattern, int action, long step)
+{
+    const long all = fake_calls(life, pattern);
+    long n = 1;
+    while (fail_call(life, pattern, n, action < 0 ? (int)(n / step % MEMORY_ACTIONS) : action))
+        n += step;
+    /* How many helpers the calling thread asks for depends on when they come and go. */
+    const long vary = life->automatic ? 8 : 0;
+    cr_expect_geq(n + step, all + 1 - vary, "%s: %ld of %ld calls of %s failed", life->name, n - 1, all, pattern);
+    expect_few_survived(life);
+}
+
+/* A life that compiles with CLBlast takes too long for every code on every call, and most of its calls are CLBlast's,
+ * which turns whatever code into one exception. So each call fails with one code, in rotation, and each entry point's
+ * first call with all of them. What clayer calls itself stands in another life, in full. */
+static void fail_calls_in_rotation(const struct life *life)
+{
+    static char seen[100][sizeof failed];
+    size_t count = 0;
+    for (long n = 1; fail_call(life, "*", n, (int)(n % (ACTIONS - NONSENSE_ACTIONS))); n++) {
+        size_t i = 0;
+        while (i < count && strcmp(seen[i], failed) != 0)
+            i++;
+        if (i < count)
+            continue;
+        cr_assert_lt(count, sizeof seen / sizeof *seen);
+        strcpy(seen[count++], failed);
+        int before[sizeof survived / sizeof *survived];
+        memcpy(before, survived, sizeof survived);
+        for (int action = 0; action < ACTIONS - NONSENSE_ACTIONS; action++)
+            if (action != n % (ACTIONS - NONSENSE_ACTIONS))
+                fail_call(life, "*", n, action);
+        memcpy(survived, before, sizeof survived);
+    }
+    cr_expect_gt(count, 20, "%s has only %zu entry points", life->name, count);
+    expect_few_survived(life);
+}
+
 static void walk(const struct life *life)
 {
     if (!possible(life) || !warm_up(life))
@@ -165,47 +215,40 @@ static void walk(const struct life *life)
     memset(survived, 0, sizeof survived);
     const long step = each ? 1 : NORMAL_STEP;
     calls_failed += (fake_calls(life, "*") + step - 1) / step;
-    for (int action = 0; action < (deep ? ACTIONS : 1); action++) {
-        /* A command or an argument that a driver claims to have taken and has not cannot be told from one that it has.
-         */
-        static const char *const patterns[] = {"*", "clCreate*", "clGet*", "clBuildProgram"};
-        for (int p = is_nonsense(action); p < (is_nonsense(action) ? 4 : 1); p++) {
-            const long all = fake_calls(life, patterns[p]);
-            long n = 1;
-            while (fail_call(life, patterns[p], n, deep ? action : (int)(n / step % MEMORY_ACTIONS)))
-                n += step;
-            /* How many helpers the calling thread asks for depends on when they come and go. */
-            const long vary = life->automatic ? 8 : 0;
-            cr_expect_geq(n + step, all + 1 - vary, "%s: %ld of %ld calls of %s failed", life->name, n - 1, all, patterns[p]);
-        }
-        for (size_t i = 0; i < sizeof survivable / sizeof *survivable; i++) {
-            cr_expect_leq(survived[i], survivable[i].times * (life->contexts ? life->contexts : 1),
-                          "%s: %s failed unnoticed %d times (%s)", life->name, survivable[i].name, survived[i],
-                          survivable[i].why);
-            survived[i] = 0;
-        }
-    }
+    if (!deep)
+        fail_calls(life, "*", -1, step);
+    else if (life->deep)
+        fail_calls_in_rotation(life);
+    else
+        for (int action = 0; action < ACTIONS - NONSENSE_ACTIONS; action++)
+            fail_calls(life, "*", action, 1);
+    /* A command or an argument that a driver claims to have taken and has not cannot be told from one that it has. And
+     * CLBlast 1.5.3 itself crashes when it asks a driver for the binary it has compiled and is answered with nothing.
+     */
+    static const char *const answering[] = {"clCreate*", "clGet*", "clBuildProgram"};
+    for (size_t p = 0; deep && !life->deep && p < sizeof answering / sizeof *answering; p++)
+        fail_calls(life, answering[p], ACTIONS - NONSENSE_ACTIONS, 1);
     expect_works(life, "all of it");
 }
 
 /* On a CPU device, where host and device share memory. */
-Test(walk, each_call_on_a_cpu, .timeout = 3600)
+Test(walk, each_call_on_a_cpu, .timeout = 1500)
 {
     begin("cpu");
     for (size_t i = 0; i < life_count; i++)
         walk(&lives[i]);
-    printf("cases: walk, on a CPU: %ld calls failed in turn with %d codes\n", calls_failed, deep ? ACTIONS : 1);
+    printf("cases: walk, on a CPU: %ld calls failed in turn, in %ld runs\n", calls_failed, runs_failed);
     fflush(stdout);
 }
 
 /* The same device claiming to be a GPU: memory of its own, staging, other families. */
-Test(walk, each_call_on_a_gpu, .timeout = 3600)
+Test(walk, each_call_on_a_gpu, .timeout = 1500)
 {
     begin("gpu");
     for (size_t i = 0; i < life_count; i++)
         if (strcmp(lives[i].name, "host") != 0 && strcmp(lives[i].name, "cached") != 0)
             walk(&lives[i]);
-    printf("cases: walk, on a GPU: %ld calls failed in turn with %d codes\n", calls_failed, deep ? ACTIONS : 1);
+    printf("cases: walk, on a GPU: %ld calls failed in turn, in %ld runs\n", calls_failed, runs_failed);
     fflush(stdout);
 }
 
@@ -243,19 +286,20 @@ static int list_and_run(long n, const char *action)
 }
 
 /* Whatever fails while devices are found, the list stands, and work goes to a device that is left or to the host. */
-Test(walk_listing, each_call_while_devices_are_found, .timeout = 600)
+Test(walk_listing, each_call_while_devices_are_found, .timeout = 1500)
 {
     lives_begin();
-    for (int action = 0; action < ACTIONS; action += 4) {
+    const char *depth = getenv("CLAYER_TEST_DEPTH");
+    for (int action = 0; action < ACTIONS; action += depth && strcmp(depth, "deep") == 0 ? 1 : 4) {
         long n = 1;
-        for (bool failed = true; failed; n++) {
+        for (bool more = true; more; n++) {
             const pid_t child = fork();
             if (!child)
                 _exit(list_and_run(n, actions[action]));
             int status = 0;
             cr_assert_eq(waitpid(child, &status, 0), child);
             cr_assert(WIFEXITED(status), "call %ld with %s: signal %d", n, actions[action], WTERMSIG(status));
-            failed = WEXITSTATUS(status) & 8;
+            more = WEXITSTATUS(status) & 8;
             cr_expect_eq(WEXITSTATUS(status) & 7, 0, "call %ld with %s: %s", n, actions[action],
                          WEXITSTATUS(status) & 1 ? "a wrong result" : "a failure");
         }

@@ -13,6 +13,9 @@
 #define LINGER_SECONDS 100e-6
 /* More helpers than this cost more to wake one by one than they save. */
 #define HELPERS_MAX 7
+/* How long a team that is destroyed waits for its helpers when the driver does not (s); a driver that never starts one
+ * keeps the team's memory. */
+#define LEAVE_SECONDS 0.5
 /* How often a waiting thread looks before it gives its processor away, and then before it sleeps: a helper that was
  * put aside must get one, whatever the threads' priorities. */
 #define LOOKS 2000
@@ -123,6 +126,18 @@ void opencl_team_create(struct opencl_context *context)
     context->team = team;
 }
 
+/* Whether every helper that was asked for has left, in time. */
+static bool all_left(struct opencl_team *team)
+{
+    const double until = now() + LEAVE_SECONDS;
+    while (atomic_load_explicit(&team->present, memory_order_acquire) > 0) {
+        if (now() > until)
+            return false;
+        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+    }
+    return true;
+}
+
 void opencl_team_destroy(struct opencl_context *context)
 {
     struct opencl_team *team = context->team;
@@ -130,8 +145,9 @@ void opencl_team_destroy(struct opencl_context *context)
         return;
     if (team->queue && !opencl_forked()) {
         atomic_store(&team->closing, true);
-        /* Should the driver not wait, its threads may still come: what they look at has to stay. */
-        const bool gone = context->api->clFinish(team->queue) == CL_SUCCESS || atomic_load(&team->present) == 0;
+        /* Should the driver not wait, its threads may still come: what they look at has to stay until they have left.
+         */
+        const bool gone = context->api->clFinish(team->queue) == CL_SUCCESS || all_left(team);
         context->api->clReleaseCommandQueue(team->queue);
         if (!gone)
             return;
