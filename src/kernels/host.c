@@ -36,7 +36,7 @@ static const struct parameter parameters[] = {
 /* Rows are shared in multiples of the height that most blocks have at full size, and never fewer: each part reads the
  * weights again. */
 #define ROWS_STEP ((size_t)6)
-#define ROWS_LEAST ((size_t)48)
+#define ROWS_LEAST ((size_t)24)
 
 /* One call in shares of `rows` rows by `columns` columns. */
 struct shared_call {
