@@ -98,3 +98,35 @@ Test(fallback, a_forced_plan_that_does_not_build_is_an_error)
     clayer_linear_destroy(&linear);
     clayer_context_destroy(&context);
 }
+
+/* The build log of a forced plan's kernel, whatever its length: its first line is told, as text. */
+static void expect_log(const char *rule, const char *words)
+{
+    clayer_context *context = context_with(rule);
+    clayer_linear *linear = NULL;
+    clayer_linear_params forced = layer;
+    forced.plan = "portable";
+    cr_assert_eq(clayer_linear_create(context, &forced, &linear), CLAYER_OK);
+    cr_assert_eq(clayer_linear_prepare(linear, BATCH), CLAYER_ERROR_BUILD);
+    cr_expect(strstr(clayer_last_error(), "clBuildProgram") && strstr(clayer_last_error(), words), "%s",
+              clayer_last_error());
+    cr_expect_lt(strlen(clayer_last_error()), 1000);
+    clayer_linear_destroy(&linear);
+    clayer_context_destroy(&context);
+}
+
+Test(fallback, a_long_build_log_is_told_in_a_line)
+{
+    expect_log("clBuildProgram = code:-11; clGetProgramBuildInfo = log:5M", "this log is long, %s and %n in it");
+}
+
+Test(fallback, a_build_log_of_no_bytes)
+{
+    expect_log("clBuildProgram = code:-11; clGetProgramBuildInfo = log:0", "no build log");
+}
+
+Test(fallback, a_build_log_that_cannot_be_had)
+{
+    expect_log("clBuildProgram = code:-11; clGetProgramBuildInfo#2+ = code:-5; clGetProgramBuildInfo#1 = log:5M",
+               "no build log");
+}

@@ -1,6 +1,7 @@
 /* Layers on an application's own OpenCL objects. The driver is the fake one in front of PoCL, so that every object that
  * is not given back is known. */
 #include "fake/fake.h"
+#include "opencl/error.h"
 #include "opencl/loader.h"
 
 #include <clayer/clayer.h>
@@ -510,4 +511,54 @@ Test(opencl, context_over_two_devices)
     clayer_linear_destroy(&linear);
     clayer_context_destroy(&context);
     cr_expect_eq(fake.live("*"), live);
+}
+
+Test(opencl, a_context_gives_its_objects_and_the_host_has_none)
+{
+    start(0);
+    clayer_context *context = adopt("portable"), *host = NULL;
+    clayer_buffer *buffer = NULL;
+    cl_context found_context = NULL;
+    cl_device_id found_device = NULL;
+    cl_command_queue found_queue = NULL;
+    cl_mem memory;
+    cr_assert_eq(clayer_context_get_opencl(context, &found_context, &found_device, &found_queue), CLAYER_OK);
+    cr_expect(found_context == app && found_device == device && found_queue == queue);
+    cr_assert_eq(clayer_context_get_opencl(context, NULL, NULL, NULL), CLAYER_OK);
+    cr_assert_eq(clayer_context_create(&(clayer_context_params){.device = "host"}, &host), CLAYER_OK);
+    cr_assert_eq(clayer_context_get_opencl(host, &found_context, NULL, NULL), CLAYER_ERROR_UNSUPPORTED);
+    cr_assert_eq(clayer_buffer_create(host, 1, &buffer), CLAYER_OK);
+    cr_assert_eq(clayer_buffer_get_opencl(buffer, &memory), CLAYER_ERROR_UNSUPPORTED);
+    clayer_buffer_destroy(&buffer);
+    clayer_context_destroy(&host);
+    clayer_context_destroy(&context);
+    stop();
+}
+
+/* Every code of the specification (-13 to -19 and -30 to -72 without a gap) has its own name. */
+Test(opencl, codes_have_names)
+{
+    static const struct {
+        cl_int code;
+        const char *name;
+    } some[] = {{0, "CL_SUCCESS"},
+                {-5, "CL_OUT_OF_RESOURCES"},
+                {-11, "CL_BUILD_PROGRAM_FAILURE"},
+                {-30, "CL_INVALID_VALUE"},
+                {-54, "CL_INVALID_WORK_GROUP_SIZE"},
+                {-61, "CL_INVALID_BUFFER_SIZE"},
+                {-72, "CL_MAX_SIZE_RESTRICTION_EXCEEDED"},
+                {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+                {-9999, "illegal access by a kernel"},
+                {-29, "unknown code"},
+                {1, "unknown code"}};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        cr_expect_str_eq(opencl_error_name(some[i].code), some[i].name);
+    for (cl_int code = -1; code >= -72; code--) {
+        if (code < -19 && code > -30)
+            continue;
+        cr_expect_eq(strncmp(opencl_error_name(code), "CL_", 3), 0, "%d is '%s'", (int)code, opencl_error_name(code));
+        for (cl_int other = code + 1; other < 0; other++)
+            cr_expect_str_neq(opencl_error_name(code), opencl_error_name(other), "%d and %d", (int)code, (int)other);
+    }
 }

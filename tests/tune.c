@@ -10,6 +10,7 @@
 
 #include <clayer/linear.h>
 #include <clayer/tune.h>
+#include <clayer/tuning.h>
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -259,6 +260,41 @@ Test(tune, in_this_process_and_a_context_knows_at_once)
     snprintf(text, sizeof text, "%s%s%s", plan.family, *plan.configuration ? ":" : "", plan.configuration);
     cr_assert_str_eq(text, results[0].plan);
     clayer_linear_destroy(&linear);
+    clayer_context_destroy(&context);
+}
+
+static void count_in_force(void *user, const clayer_tuning_record *record)
+{
+    *(size_t *)user += record->in_force;
+}
+
+/* From one run's export into a context of another that knows nothing. */
+Test(tune, exported_records_serve_a_context_that_loads_them)
+{
+    own_data();
+    clayer_context *context = pocl();
+    const clayer_tune_shape shape = {.batch = 9, .in_features = 8, .out_features = 8};
+    clayer_tune_result result;
+    cr_assert_eq(
+        clayer_tune(&(clayer_tune_params){.context = context, .shapes = &shape, .shape_count = 1, .refresh = true},
+                    &result),
+        CLAYER_OK, "%s", clayer_last_error());
+    char path[600];
+    size_t records = 0, in_force = 0, added = 0;
+    snprintf(path, sizeof path, "%s/records.json", getenv("XDG_DATA_HOME"));
+    cr_assert_eq(clayer_tuning_export(NULL, path, &records), CLAYER_OK, "%s", clayer_last_error());
+    cr_assert_eq(records, 1);
+    cr_assert_eq(clayer_tuning_forget(NULL, 0, 0, 0, NULL), CLAYER_OK);
+    clayer_context_destroy(&context);
+    context = pocl();
+    cr_assert_eq(clayer_tuning_list_context(context, count_in_force, &in_force), CLAYER_OK);
+    const size_t before = in_force; /* built in */
+    cr_assert_eq(clayer_tuning_load(context, path, &added), CLAYER_OK, "%s", clayer_last_error());
+    cr_assert_eq(added, 1);
+    in_force = 0;
+    cr_assert_eq(clayer_tuning_list_context(context, count_in_force, &in_force), CLAYER_OK);
+    cr_assert_eq(in_force, before + 1);
+    cr_assert_eq(clayer_tuning_load(context, "/nonesuch/records.json", &added), CLAYER_ERROR_IO);
     clayer_context_destroy(&context);
 }
 
