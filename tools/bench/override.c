@@ -24,9 +24,23 @@ struct table {
     struct best best[MOST_KERNELS];
 };
 
+/* The tuners name the kernel that they ran, CLBlastOverrideParameters wants the family that it stands for. */
+static const char *family_of(const char *kernel)
+{
+    static const char *const names[][2] = {{"XgemmDirectTN", "XgemmDirect"},
+                                           {"CopyMatrixFast", "Copy"},
+                                           {"CopyPadMatrix", "Pad"},
+                                           {"TransposeMatrixFast", "Transpose"},
+                                           {"TransposePadMatrix", "Padtranspose"}};
+    for (size_t i = 0; kernel && i < sizeof names / sizeof *names; i++)
+        if (strcmp(kernel, names[i][0]) == 0)
+            return names[i][1];
+    return kernel;
+}
+
 static void consider(struct table *table, const json_t *result)
 {
-    const char *kernel = json_string_value(json_object_get(result, "kernel"));
+    const char *kernel = family_of(json_string_value(json_object_get(result, "kernel")));
     double time = json_number_value(json_object_get(result, "time"));
     json_t *parameters = json_object_get(result, "parameters"), *value;
     const char *name;
