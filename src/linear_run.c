@@ -105,7 +105,8 @@ static clayer_status make_plan(clayer_linear *linear, const struct call_shape *c
             return status;
         failure = status;
         snprintf(why, sizeof why, "%s", clayer_last_error());
-        if (planned->plan.record) { /* another configuration of the family may build */
+        /* Another configuration of the family may build; a record is not to blame for a lack of memory. */
+        if (planned->plan.record && status != CLAYER_ERROR_OUT_OF_MEMORY) {
             store_reject(store, planned->plan.record, why);
             continue;
         }

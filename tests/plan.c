@@ -1,6 +1,7 @@
 /* Plans from tuning records, on a real device: what is chosen, what gives way, and that results stay right. */
 #include "kernels/family.h"
 #include "context.h"
+#include "fake/fake.h"
 #include "plan/record.h"
 #include "store/merge.h"
 #include "support/records.h"
@@ -186,6 +187,24 @@ Test(plan, a_record_without_sense_is_named_once)
         clayer_context_destroy(&context);
         records_stop();
     }
+}
+
+Test(plan, a_record_is_not_to_blame_for_a_lack_of_memory)
+{
+    records_start();
+    setenv("OCL_ICD_VENDORS", ICD_FAKE, 1);
+    setenv("CLAYER_FAKE_MODE", "pass", 1);
+    setenv("CLAYER_CACHE", "off", 1);
+    clayer_context *context = with_record(100, 128, 96, "panel", usual("panel", 100, 128, 96));
+    const struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    fake.set("clBuildProgram#1 = code:-6");
+    clayer_linear *poor = layer_of(context, 128, 96), *rich = layer_of(context, 128, 96);
+    cr_expect_str_neq(run(poor, 100, 128, 96, false).family, "panel");
+    cr_expect_str_eq(run(rich, 100, 128, 96, false).origin, "record, user store");
+    clayer_linear_destroy(&poor);
+    clayer_linear_destroy(&rich);
+    clayer_context_destroy(&context);
+    records_stop();
 }
 
 Test(plan, changed_since_it_was_measured)

@@ -10,6 +10,8 @@
 
 #define FLOAT "a float32 number"
 
+enum { LINE_PEEKED = 1 << 16 }; /* of the first line, to find the separator */
+
 /* What a field ends in. */
 enum ending { END_SEPARATOR, END_LINE };
 
@@ -226,11 +228,24 @@ static char find_separator(const unsigned char *text, size_t size)
     return tab ? '\t' : ',';
 }
 
+/* Looks at the first line, up to a limit, and at no more: who writes into a pipe may wait for what comes of it. */
+static clayer_status peek_line(struct source *source, size_t *have)
+{
+    for (;;) {
+        const size_t held = *have = (size_t)(source->end - source->at);
+        if (held >= LINE_PEEKED || memchr(source->at, '\n', held) || memchr(source->at, '\r', held))
+            return CLAYER_OK;
+        TRY(source_peek(source, held + 1, have));
+        if (*have == held)
+            return CLAYER_OK;
+    }
+}
+
 static clayer_status start(struct csv *csv, const clayer_rows_params *params)
 {
     size_t have;
     bool there;
-    TRY(source_peek(csv->source, 1 << 16, &have));
+    TRY(peek_line(csv->source, &have));
     const char *foreign = sniff_foreign(csv->source->at, have);
     if (foreign)
         return FAIL(CLAYER_ERROR_FORMAT, "%s is %s", csv->source->name, foreign);

@@ -25,7 +25,9 @@ struct clayer_rows {
 static clayer_status detect(struct clayer_rows *rows)
 {
     size_t have;
-    TRY(source_peek(&rows->source, NPY_PREFIX_BYTES, &have));
+    TRY(source_peek(&rows->source, 1, &have));
+    if (have > 0 && *rows->source.at > 0x7f) /* no text: waiting for more of the magic is no waiting for another row */
+        TRY(source_peek(&rows->source, NPY_PREFIX_BYTES, &have));
     bool npy = npy_has_magic(rows->source.at, have) || text_ends(rows->source.name, ".npy");
     rows->format = npy ? CLAYER_ROWS_NPY : CLAYER_ROWS_CSV;
     return CLAYER_OK;
