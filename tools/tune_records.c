@@ -36,13 +36,11 @@ static void show_record(void *user, const clayer_tuning_record *r)
     tune_print_time(r->seconds, seconds);
     if (r->default_seconds > 0 && r->seconds > 0)
         snprintf(gain, sizeof gain, "%.2f", r->default_seconds / r->seconds);
-    printf("%-18s %-9s %11s %8s  %-10s %-12s %-10.10s  %s%s%s%s%s%s%s%s\n", shape,
+    printf("%-18s %-9s %11s %8s  %-10s %-12s %-10.10s  %s%s%s%s%s%s%s%s%s\n", shape,
            r->costly ? (r->bias ? "bias,act+" : "act+") : (r->bias ? "bias" : "-"), seconds, gain, r->effort, origin,
            r->when, r->family, *r->configuration ? ":" : "", r->configuration, r->aligned ? "" : " [unaligned]",
            r->related ? " [related device]" : "", r->stale ? " [stale]" : "",
-           r->in_force ? "" : " [not in force: ", r->in_force ? "" : r->reason);
-    if (!r->in_force)
-        puts("]");
+           r->in_force ? "" : " [not in force: ", r->in_force ? "" : r->reason, r->in_force ? "" : "]");
 }
 
 static int show_all(const struct tune_options *o, const clayer_device_info *device)

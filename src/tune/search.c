@@ -62,6 +62,7 @@ static void mark_hopeless(struct search *s)
     float least = INFINITY;
     for (size_t i = s->space.count; i-- > 0;) { /* the cheapest first, so the last written is each family's best */
         const struct point p = s->space.order[i];
+        s->points[p.family]++;
         s->family_cost[p.family] = least = s->space.cost[p.family][p.index];
     }
     for (size_t f = 0; f < family_count; f++) /* a family of one configuration is tried anyway */
@@ -171,6 +172,33 @@ static void take(struct search *s, struct point point, const char *plan, const s
         s->best = s->count - 1;
 }
 
+/* Whether CLBlast comes last, and may have too little time: where it is far behind, it must not cost the search. */
+static bool clblast_waits(const struct search *s)
+{
+    const clayer_device_type type = s->space.target.info->type;
+    return s->session->params->effort == CLAYER_EFFORT_QUICK &&
+           (type == CLAYER_DEVICE_CPU || type == CLAYER_DEVICE_SIMULATOR);
+}
+
+/* Whether more of this family is worth trying. */
+static bool promising(const struct search *s, size_t family)
+{
+    if (s->hopeless[family] || (families[family] == family_clblast && clblast_waits(s)))
+        return false;
+    return s->tried[family] < FAMILY_TRIES || s->best == NO_CONTENDER ||
+           (s->family_best[family] > 0 && s->family_best[family] < FAMILY_FACTOR * s->contenders[s->best].median);
+}
+
+/* How many points are left in families that are worth it. */
+static size_t left(const struct search *s)
+{
+    size_t count = 0;
+    for (size_t f = 0; f < family_count; f++)
+        if (promising(s, f) && s->points[f] > s->tried[f])
+            count += s->points[f] - s->tried[f];
+    return count;
+}
+
 /* Counts an outcome, keeps it and tells it. */
 static void settle(struct search *s, struct point point, const char *plan, const struct outcome *outcome)
 {
@@ -182,6 +210,9 @@ static void settle(struct search *s, struct point point, const char *plan, const
         take(s, point, plan, outcome);
     else if (outcome->verdict != CLAYER_VERDICT_QUARANTINED)
         s->result->rejected++;
+    const size_t first = s->done < s->first ? s->first : s->done;
+    if (s->total > first + left(s)) /* a family was given up */
+        s->total = first + left(s);
     if (outcome->verdict == CLAYER_VERDICT_LOST || outcome->verdict == CLAYER_VERDICT_WRONG)
         log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
                   s->shape.out_features, clayer_verdict_string(outcome->verdict), outcome->reason);
@@ -247,23 +278,6 @@ static bool try_point(struct search *s, struct point point, bool trusted)
         patience = latest > s->search_end ? latest - s->search_end : 0;
     return s->failure == CLAYER_OK && !s->device_lost && !session_over(session) &&
            trial_clock() < s->search_end + patience;
-}
-
-/* Whether CLBlast comes last, and may have too little time: where it is far behind, it must not cost the search. */
-static bool clblast_waits(const struct search *s)
-{
-    const clayer_device_type type = s->space.target.info->type;
-    return s->session->params->effort == CLAYER_EFFORT_QUICK &&
-           (type == CLAYER_DEVICE_CPU || type == CLAYER_DEVICE_SIMULATOR);
-}
-
-/* Whether more of this family is worth trying. */
-static bool promising(const struct search *s, size_t family)
-{
-    if (s->hopeless[family] || (families[family] == family_clblast && clblast_waits(s)))
-        return false;
-    return s->tried[family] < FAMILY_TRIES || s->best == NO_CONTENDER ||
-           (s->family_best[family] > 0 && s->family_best[family] < FAMILY_FACTOR * s->contenders[s->best].median);
 }
 
 static void add_first(const struct search *s, struct point *first, size_t *count, struct point point)
@@ -412,10 +426,11 @@ static void explore(struct search *s)
     }
     s->end = s->begun + seconds;
     s->search_end = s->begun + (isfinite(seconds) ? seconds * portion : INFINITY);
-    const size_t count = search_first(s, first);
+    const size_t count = s->first = search_first(s, first);
     size_t most = s->agreed ? budget->sample / 3 : budget->sample, at = 0;
-    s->total = most < s->space.count ? count + most + budget->stale : s->space.count;
-    s->total = session->params->refresh ? count : s->total < s->space.count ? s->total : s->space.count;
+    s->total = session->params->refresh ? count : count + left(s);
+    if (most < s->space.count && s->total > count + most + budget->stale)
+        s->total = count + most + budget->stale;
     runner_shape(session->runner, &s->shape);
     session_report(s, CLAYER_TUNE_BEGIN, NULL, NULL);
     for (size_t i = 0; i < count; i++)

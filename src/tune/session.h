@@ -39,9 +39,9 @@ struct search {
     struct contender *contenders;
     size_t count, room;
     size_t best; /* index of the fastest contender on the device; (size_t)-1: none */
-    size_t tried[SPACE_FAMILIES];
+    size_t points[SPACE_FAMILIES], tried[SPACE_FAMILIES];
     double family_best[SPACE_FAMILIES]; /* 0: none */
-    size_t done, total;
+    size_t done, total, first; /* candidates: tried, to be expected, tried whatever comes */
     double default_seconds, clblast_seconds;
     double allowance; /* seconds for the next task, where the effort's deadline does not hold; 0 */
     bool device_lost;
