@@ -14,6 +14,8 @@
 #include <clayer/model.h>
 #include <clayer/npy.h>
 #include <clayer/profile.h>
+#include <clayer/rows.h>
+#include <clayer/rows_writer.h>
 #include <clayer/safetensors.h>
 #include <clayer/status.h>
 #include <clayer/tune.h>
