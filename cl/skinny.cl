@@ -22,7 +22,7 @@
 /* Rows whose sums meet in local memory together; ROWS is 1, 2 or a multiple of 4. */
 #define MEETING_ROWS (ROWS < 4 ? ROWS : 4)
 
-__kernel __attribute__((reqd_work_group_size(LANES, K_LANES, 1))) void
+__kernel __attribute__((reqd_work_group_size(LANES, K_LANES, 1))) KERNEL_LANES void
 skinny(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights, __global const w_t *bias,
        __global y_t *y, ulong y_offset, ulong ldy, ulong batch, ulong in_features, ulong out_features, int kind,
        float alpha, float beta)

@@ -89,7 +89,7 @@ static VEC load_w(__global const w_t *weights, ulong in_features, ulong n, ulong
     return W_VECTOR(weights + ((n / PANEL) * in_features + k) * PANEL + n % PANEL);
 }
 
-__kernel __attribute__((reqd_work_group_size(THREADS_N, THREADS_M, 1))) void
+__kernel __attribute__((reqd_work_group_size(THREADS_N, THREADS_M, 1))) KERNEL_LANES void
 tiled(__global const x_t *x, ulong x_offset, ulong ldx, __global const w_t *weights, __global const w_t *bias,
       __global y_t *y, ulong y_offset, ulong ldy, ulong batch, ulong in_features, ulong out_features, int kind,
       float alpha, float beta)

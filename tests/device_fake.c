@@ -162,18 +162,18 @@ Test(device_fake, architectures_and_matrix_units)
     static const struct {
         const char *name, *architecture;
         clayer_matrix_units units;
-        int64_t fp16, sub_groups, dot, sub_group_size;
+        int64_t fp16, sub_groups, dot, sub_group_size, smallest;
         const char *pci;
     } expected[] = {
-        {"gfx1100", "gfx1100", CLAYER_MATRIX_AMD_WMMA, 0, 0, 0, -1, ""},
-        {"gfx90a:sramecc+:xnack-", "gfx90a", CLAYER_MATRIX_AMD_MFMA, 0, 0, 0, -1, ""},
-        {"gfx1030", "gfx1030", CLAYER_MATRIX_NONE, 0, 0, 0, -1, ""},
-        {"Arc", "", CLAYER_MATRIX_INTEL_DPAS, 1, 1, 1, -1, ""},
-        {"Radeon RX", "", CLAYER_MATRIX_UNKNOWN, 0, 0, 0, -1, ""},
-        {"plain", "", CLAYER_MATRIX_NONE, 0, 0, 0, -1, ""},
-        {"Volta", "sm_70", CLAYER_MATRIX_NVIDIA_MMA, 0, 0, 0, 32, ""},
-        {"GeForce GTX 1650", "sm_75", CLAYER_MATRIX_NONE, 0, 0, 0, -1, ""},
-        {"Iris", "", CLAYER_MATRIX_NONE, 0, 1, 0, 32, "0000:02:1f.1"},
+        {"gfx1100", "gfx1100", CLAYER_MATRIX_AMD_WMMA, 0, 0, 0, -1, -1, ""},
+        {"gfx90a:sramecc+:xnack-", "gfx90a", CLAYER_MATRIX_AMD_MFMA, 0, 0, 0, -1, -1, ""},
+        {"gfx1030", "gfx1030", CLAYER_MATRIX_NONE, 0, 0, 0, -1, -1, ""},
+        {"Arc", "", CLAYER_MATRIX_INTEL_DPAS, 1, 1, 1, -1, -1, ""},
+        {"Radeon RX", "", CLAYER_MATRIX_UNKNOWN, 0, 0, 0, -1, -1, ""},
+        {"plain", "", CLAYER_MATRIX_NONE, 0, 0, 0, -1, -1, ""},
+        {"Volta", "sm_70", CLAYER_MATRIX_NVIDIA_MMA, 0, 0, 0, 32, -1, ""},
+        {"GeForce GTX 1650", "sm_75", CLAYER_MATRIX_NONE, 0, 0, 0, -1, -1, ""},
+        {"Iris", "", CLAYER_MATRIX_NONE, 0, 1, 0, 32, 8, "0000:02:1f.1"},
     };
     cr_assert_eq(device_count(), 10);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -189,6 +189,7 @@ Test(device_fake, architectures_and_matrix_units)
         cr_expect_eq(info.sub_groups, expected[i].sub_groups, "%s", info.name);
         cr_expect_eq(info.integer_dot_product, expected[i].dot, "%s", info.name);
         cr_expect_eq(info.sub_group_size, expected[i].sub_group_size, "%s", info.name);
+        cr_expect_eq(info.smallest_sub_group_size, expected[i].smallest, "%s", info.name);
         cr_expect_str_eq(info.pci, expected[i].pci);
     }
 }

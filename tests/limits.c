@@ -156,3 +156,46 @@ Test(limits, no_option_relaxes_the_math)
     unlink(path);
     cr_expect_geq(builds, 4);
 }
+
+/* ---- Intel's GPUs, which compile kernels for 32 lanes unless told otherwise ---- */
+
+/* Runs tiled where kernels for narrower lanes cannot be built: returns whether they were asked for. */
+static bool narrow_lanes_asked_for(const char *sizes)
+{
+    char overrides[150];
+    snprintf(overrides, sizeof overrides,
+             "CL_DEVICE_EXTENSIONS=cl_khr_fp64 cl_intel_required_subgroup_size,CL_DEVICE_SUB_GROUP_SIZES_INTEL=%s",
+             sizes);
+    setenv("CLAYER_CACHE", "off", 1);
+    clayer_context *context = gpu_with(overrides);
+    const struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    cr_assert_eq(fake.set("clBuildProgram?-DSUB_GROUP=16 = code:-11"), 0);
+    forward(context, "tiled", BATCH); /* it is built without them then */
+    const bool asked = strcmp(fake.failed(), "clBuildProgram") == 0;
+    fake.reset();
+    clayer_context_destroy(&context);
+    cr_expect_eq(fake.live("*"), 0);
+    return asked;
+}
+
+Test(limits, lanes_of_16_where_32_are_too_many)
+{
+    cr_expect(narrow_lanes_asked_for("16/32"));
+}
+
+Test(limits, lanes_of_8_are_the_compilers_choice)
+{
+    cr_expect_not(narrow_lanes_asked_for("8/16/32"));
+}
+
+Test(limits, kernels_for_narrow_lanes_build_at_once)
+{
+    setenv("CLAYER_CACHE", "off", 1);
+    clayer_context *context = gpu_with(
+        "CL_DEVICE_EXTENSIONS=cl_khr_fp64 cl_intel_required_subgroup_size,CL_DEVICE_SUB_GROUP_SIZES_INTEL=16/32");
+    const struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    const long before = fake.count("clBuildProgram");
+    forward(context, "tiled", BATCH);
+    cr_expect_eq(fake.count("clBuildProgram") - before, 1);
+    clayer_context_destroy(&context);
+}

@@ -50,6 +50,7 @@ static const struct field {
     FIELD(FLAG, correctly_rounded_divide_sqrt),
     FIELD(FLAG, sub_groups),
     FIELD(NUMBER, sub_group_size),
+    FIELD(NUMBER, smallest_sub_group_size),
     FIELD(FLAG, integer_dot_product),
     FIELD(FLAG, image_support),
     FIELD(FLAG, out_of_order_queues),

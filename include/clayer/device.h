@@ -83,16 +83,17 @@ typedef struct clayer_device_info {
     int64_t fp64;                          /* flag: DOUBLE_FP_CONFIG is not empty, or extension cl_khr_fp64 */
     int64_t denormals;                     /* flag: SINGLE_FP_CONFIG has CL_FP_DENORM */
     int64_t correctly_rounded_divide_sqrt; /* flag: SINGLE_FP_CONFIG has CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT */
-    int64_t sub_groups;          /* flag: extension cl_khr_subgroups or cl_intel_subgroups, or MAX_NUM_SUB_GROUPS */
-    int64_t sub_group_size;      /* WARP_SIZE_NV, WAVEFRONT_WIDTH_AMD, or the largest of SUB_GROUP_SIZES_INTEL */
-    int64_t integer_dot_product; /* flag: extension cl_khr_integer_dot_product */
-    int64_t image_support;       /* flag: IMAGE_SUPPORT */
-    int64_t out_of_order_queues; /* flag: QUEUE_PROPERTIES */
-    int64_t svm;                 /* flag: SVM_CAPABILITIES has coarse-grain buffers */
-    int64_t timer_resolution_ns; /* PROFILING_TIMER_RESOLUTION */
-    int64_t timers_plausible;    /* flag: event times agree with the wall clock; only after a trial */
+    int64_t sub_groups;              /* flag: extension cl_khr_subgroups or cl_intel_subgroups, or MAX_NUM_SUB_GROUPS */
+    int64_t sub_group_size;          /* WARP_SIZE_NV, WAVEFRONT_WIDTH_AMD, or the largest of SUB_GROUP_SIZES_INTEL */
+    int64_t smallest_sub_group_size; /* the smallest of SUB_GROUP_SIZES_INTEL */
+    int64_t integer_dot_product;     /* flag: extension cl_khr_integer_dot_product */
+    int64_t image_support;           /* flag: IMAGE_SUPPORT */
+    int64_t out_of_order_queues;     /* flag: QUEUE_PROPERTIES */
+    int64_t svm;                     /* flag: SVM_CAPABILITIES has coarse-grain buffers */
+    int64_t timer_resolution_ns;     /* PROFILING_TIMER_RESOLUTION */
+    int64_t timers_plausible;        /* flag: event times agree with the wall clock; only after a trial */
 
-    int64_t reserved[24]; /* CLAYER_UNKNOWN; later versions put new values here, so the size stays */
+    int64_t reserved[23]; /* CLAYER_UNKNOWN; later versions put new values here, so the size stays */
 } clayer_device_info;
 
 /* How many devices there are, unusable ones and the host included: at least 1. The order is fixed: usable ones by type

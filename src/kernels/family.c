@@ -35,7 +35,14 @@ const struct family *family_find(const char *name)
     return NULL;
 }
 
-void family_options(const struct family *family, const struct layer_shape *shape,
+/* Intel's GPUs whose sub-groups are of 16 or 32 (pvc and newer) get kernels of 32 lanes, for which a work-item's sums
+ * are too many: without being told to compile 16 lanes, the compiler keeps them in memory. */
+static bool must_be_told(const clayer_device_info *device)
+{
+    return device && device->type == CLAYER_DEVICE_GPU && device->smallest_sub_group_size == 16;
+}
+
+void family_options(const struct family *family, const clayer_device_info *device, const struct layer_shape *shape,
                     const struct configuration *configuration, char *text, size_t size)
 {
     int used =
@@ -53,14 +60,22 @@ void family_options(const struct family *family, const struct layer_shape *shape
         assert(used >= 0 && (size_t)used < size);
         used += snprintf(text + used, size - (size_t)used, " -D%s=%d", macro, configuration->value[i]);
     }
+    if (must_be_told(device))
+        used += snprintf(text + used, size - (size_t)used, " -DSUB_GROUP=16");
+    assert(used >= 0 && (size_t)used < size);
 }
 
 clayer_status family_build(struct opencl_context *context, const struct layer_shape *shape,
                            struct executable *executable)
 {
     char options[FAMILY_OPTIONS_BYTES];
-    family_options(executable->family, shape, &executable->configuration, options, sizeof options);
-    return opencl_kernel_get(context, executable->family->source, options, &executable->kernels[0]);
+    const struct family *family = executable->family;
+    family_options(family, &context->info, shape, &executable->configuration, options, sizeof options);
+    const clayer_status status = opencl_kernel_get(context, family->source, options, &executable->kernels[0]);
+    if (status != CLAYER_ERROR_BUILD || !must_be_told(&context->info))
+        return status;
+    family_options(family, NULL, shape, &executable->configuration, options, sizeof options);
+    return opencl_kernel_get(context, family->source, options, &executable->kernels[0]);
 }
 
 void family_print(const struct family *family, const struct configuration *configuration, char *text, size_t size)

@@ -129,9 +129,10 @@ extern const size_t family_count;
 /* The family of that name, or NULL. */
 const struct family *family_find(const char *name);
 
-/* The build options of a family's kernel: types, panel, activation, and its parameters; with NULL for family and
- * configuration only what every kernel takes. They hold -DNAME=integer and -cl-std, no path and no quote. */
-void family_options(const struct family *family, const struct layer_shape *shape,
+/* The build options of a family's kernel: types, panel, activation, its parameters, and what the device's compiler must
+ * be told; with NULL for family, configuration and device only what every kernel takes. They hold -DNAME=integer and
+ * -cl-std, no path and no quote. */
+void family_options(const struct family *family, const clayer_device_info *device, const struct layer_shape *shape,
                     const struct configuration *configuration, char *text, size_t size);
 
 /* Builds kernels[0] of a family from its source. */

@@ -30,7 +30,7 @@ clayer_status split_prepare(struct opencl_context *context, const struct layer_s
     if (splits < 2)
         return CLAYER_OK;
     char options[FAMILY_OPTIONS_BYTES];
-    family_options(NULL, shape, NULL, options, sizeof options);
+    family_options(NULL, NULL, shape, NULL, options, sizeof options);
     return opencl_kernel_get(context, "reduce", options, &executable->kernels[1]);
 }
 

@@ -165,9 +165,13 @@ static void sub_groups(const struct opencl_api *api, cl_device_id device, const 
     if (has_word(extensions, "cl_intel_required_subgroup_size")) {
         size_t sizes[16] = {0}, bytes = 0;
         if (api->clGetDeviceInfo(device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes) == CL_SUCCESS)
-            for (size_t i = 0; i < bytes / sizeof *sizes && i < 16; i++)
-                if (sizes[i] <= 1024 && (int64_t)sizes[i] > info->sub_group_size)
-                    info->sub_group_size = (int64_t)sizes[i];
+            for (size_t i = 0; i < bytes / sizeof *sizes && i < 16; i++) {
+                const int64_t size = sizes[i] <= 1024 ? (int64_t)sizes[i] : 0;
+                if (size > info->sub_group_size)
+                    info->sub_group_size = size;
+                if (size > 0 && (info->smallest_sub_group_size <= 0 || size < info->smallest_sub_group_size))
+                    info->smallest_sub_group_size = size;
+            }
     }
 }
 

@@ -9,11 +9,12 @@
 
 static const struct {
     const char *name;
-    long compute_units, work_group, local_memory, clock;
+    long compute_units, work_group, local_memory, clock, smallest_sub_group;
 } devices[] = {
     /* Limits as these vendors' OpenCL drivers report them. */
-    {"nvidia", 132, 1024, 49152, 1980}, {"amd", 40, 256, 65536, 2500},   {"intel", 512, 1024, 65536, 2400},
-    {"intel", 24, 256, 65536, 1150},    {"embedded", 4, 64, 16384, 800},
+    {"nvidia", 132, 1024, 49152, 1980, -1},    {"amd", 40, 256, 65536, 2500, -1},
+    {"intel", 512, 1024, 65536, 2400, 8},      {"intel", 24, 256, 65536, 1150, 8},
+    {"intel-16", 448, 1024, 131072, 1600, 16}, {"embedded", 4, 64, 16384, 800, -1},
 };
 
 static const struct {
@@ -37,6 +38,7 @@ int main(void)
             info.max_work_item_sizes[i] = devices[d].work_group;
         info.local_memory_bytes = devices[d].local_memory;
         info.local_memory_is_real = 1;
+        info.smallest_sub_group_size = devices[d].smallest_sub_group;
         info.global_memory_bytes = (int64_t)8 << 30;
         info.max_allocation_bytes = (int64_t)2 << 30;
         info.native_vector_width_float = 1;
@@ -59,7 +61,7 @@ int main(void)
                 families[f]->suggest(&target, &shape, &call, &configuration);
                 if (families[f]->refuses(&target, &shape, &call, &configuration))
                     continue;
-                family_options(families[f], &shape, &configuration, options, sizeof options);
+                family_options(families[f], &info, &shape, &configuration, options, sizeof options);
                 printf("%s\t%s\t%s\t%s %zux%zux%zu\n", families[f]->name, families[f]->source, options, devices[d].name,
                        call.batch, shape.in_features, shape.out_features);
             }
