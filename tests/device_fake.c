@@ -417,6 +417,40 @@ Test(device_fake, automatic_choice_goes_on_when_a_context_fails)
     cr_expect(strstr(clayer_last_error(), "CL_DEVICE_NOT_AVAILABLE (-2)"), "%s", clayer_last_error());
 }
 
+static int properties, refused;
+
+static void look_at(void *user, const char *name, const char *value)
+{
+    static const char *const expected[][2] = {{"CL_DEVICE_NAME", "Tester"},
+                                              {"CL_DEVICE_MAX_COMPUTE_UNITS", "7"},
+                                              {"CL_DEVICE_IMAGE_SUPPORT", "no"},
+                                              {"CL_DEVICE_TYPE", "0x4"},
+                                              {"CL_DEVICE_MAX_WORK_ITEM_SIZES", "64 2 1"}};
+    cr_expect_eq(user, &properties);
+    properties++;
+    refused += !value;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (strcmp(name, expected[i][0]) == 0)
+            cr_expect(value && strcmp(value, expected[i][1]) == 0, "%s is %s", name, value ? value : "refused");
+    if (strcmp(name, "CL_DEVICE_LOCAL_MEM_SIZE") == 0)
+        cr_expect_null(value);
+}
+
+Test(device_fake, properties_are_what_the_driver_says)
+{
+    use_fake(ICD_FAKE, "standalone",
+             "CL_DEVICE_NAME=Tester,CL_DEVICE_MAX_COMPUTE_UNITS=7,CL_DEVICE_IMAGE_SUPPORT=0,CL_DEVICE_TYPE=gpu,"
+             "CL_DEVICE_MAX_WORK_ITEM_SIZES=64/2/1,CL_DEVICE_LOCAL_MEM_SIZE=!");
+    cr_assert_eq(clayer_device_properties(0, look_at, &properties), CLAYER_OK, "%s", clayer_last_error());
+    cr_expect_gt(properties, 50);
+    cr_expect_lt(refused, properties / 2, "%d of %d", refused, properties);
+    const int before = properties;
+    cr_expect_eq(clayer_device_properties(device_count() - 1, look_at, &properties), CLAYER_OK); /* the host */
+    cr_expect_eq(properties, before);
+    cr_expect_eq(clayer_device_properties(device_count(), look_at, &properties), CLAYER_ERROR_INVALID_ARGUMENT);
+    cr_expect_eq(clayer_device_properties(0, NULL, NULL), CLAYER_ERROR_INVALID_ARGUMENT);
+}
+
 static char said[4096];
 
 static void collect(void *user, clayer_log_level level, const char *message)
