@@ -84,20 +84,19 @@ static void draw(struct tune_progress *t, const clayer_tune_progress *p)
         return;
     t->drawn_at = time;
     const size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20 ? window.ws_col : 80;
-    char bar[17];
-    const size_t total = p->total > p->done ? p->total : p->done ? p->done : 1;
-    for (size_t i = 0; i < 16; i++)
-        bar[i] = i * total < 16 * p->done ? '#' : '.';
-    bar[16] = '\0';
+    char bar[17] = "";
+    const size_t total = p->total > p->done ? p->total : p->done ? p->done : 1, width = columns < 110 ? 6 : 16;
+    for (size_t i = 0; i < width; i++)
+        bar[i] = i * total < width * p->done ? '#' : '.';
     tune_print_time(p->best_seconds, best);
     tune_print_time(p->default_seconds, standard);
     tune_print_time(p->clblast_seconds, clblast);
     if (p->seconds_left >= 0)
-        snprintf(left, sizeof left, "  %.0f s left", p->seconds_left);
-    snprintf(line, sizeof line, "%zu/%zu %zux%zux%zu [%s] %zu/%zu  best %s  default %s%s%s%s%s", p->shape_index + 1,
-             p->shape_count, p->shape->batch, p->shape->in_features, p->shape->out_features, bar, p->done, total, best,
-             standard, p->clblast_seconds > 0 ? "  clblast " : "", p->clblast_seconds > 0 ? clblast : "", left,
-             tune_interrupts ? "  stopping" : "");
+        snprintf(left, sizeof left, ", %.0f s left", p->seconds_left);
+    snprintf(line, sizeof line, "%zu/%zu %zux%zux%zu [%s] %zu/%zu%s  best %s, default %s%s%s", p->shape_index + 1,
+             p->shape_count, p->shape->batch, p->shape->in_features, p->shape->out_features, bar, p->done, total,
+             tune_interrupts ? ", stopping" : left, best, standard, p->clblast_seconds > 0 ? ", clblast " : "",
+             p->clblast_seconds > 0 ? clblast : "");
     if (strlen(line) >= columns)
         line[columns - 1] = '\0';
     fprintf(stderr, "\r%s\033[K", line);

@@ -213,6 +213,8 @@ static void settle(struct search *s, struct point point, const char *plan, const
     const size_t first = s->done < s->first ? s->first : s->done;
     if (s->total > first + left(s)) /* a family was given up */
         s->total = first + left(s);
+    if (s->total < s->done)
+        s->total = s->done;
     if (outcome->verdict == CLAYER_VERDICT_LOST || outcome->verdict == CLAYER_VERDICT_WRONG)
         log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
                   s->shape.out_features, clayer_verdict_string(outcome->verdict), outcome->reason);

@@ -8,15 +8,23 @@ bool session_over(const struct session *session)
     return session->cancelled || trial_clock() >= session->end;
 }
 
-/* At most: what this shape may still take, and the efforts' most for the others. */
+/* Candidates after which the time that they took says something about the others'. */
+#define ENOUGH 8
+
+/* At most: what this shape may still take, and the efforts' most for the others; without a limit, as long as candidates
+ * have taken so far, each. */
 static double seconds_left(const struct search *search)
 {
     const struct session *session = search->session;
     const double now = trial_clock();
     if (isfinite(session->end))
         return session->end > now ? session->end - now : 0;
-    if (!isfinite(search->end))
-        return -1;
+    if (!isfinite(search->end)) {
+        if (search->done < ENOUGH)
+            return -1;
+        const double each = (now - search->begun) / (double)search->done;
+        return each * ((double)(search->total - search->done) + (double)(search->total * session->shapes_left));
+    }
     const double whole = search->end - search->begun;
     return (search->end > now ? search->end - now : 0) + whole * (double)session->shapes_left;
 }
