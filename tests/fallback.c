@@ -1,4 +1,6 @@
 /* A device whose compiler fails: the next family, then the calling thread, and a clear error where neither can. */
+#include "fake/fake.h"
+
 #include <clayer/linear.h>
 #include <clayer/model.h>
 #include <criterion/criterion.h>
@@ -129,4 +131,14 @@ Test(fallback, a_build_log_that_cannot_be_had)
 {
     expect_log("clBuildProgram = code:-11; clGetProgramBuildInfo#2+ = code:-5; clGetProgramBuildInfo#1 = log:5M",
                "no build log");
+}
+
+/* One that stays mapped would keep its context alive in the driver. */
+Test(fallback, a_buffer_that_is_not_unmapped_is_unmapped_again)
+{
+    clayer_context *context = context_with("clEnqueueUnmapMemObject#1 = code:-5");
+    const struct fake_control fake = fake_reach(FAKE_LIBRARY);
+    cr_expect_eq(fake.count("clEnqueueMapBuffer"), 1);
+    cr_expect_eq(fake.count("clEnqueueUnmapMemObject"), 2);
+    clayer_context_destroy(&context);
 }

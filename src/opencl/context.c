@@ -7,6 +7,11 @@
 
 #include <stdlib.h>
 
+static bool unmap(struct opencl_context *c, cl_mem buffer, void *mapped)
+{
+    return c->api->clEnqueueUnmapMemObject(c->queue, buffer, mapped, 0, NULL, NULL) == CL_SUCCESS;
+}
+
 /* Whether a CL_MEM_USE_HOST_PTR buffer of this CPU device is the host's memory itself. */
 static bool shares_memory(struct opencl_context *c)
 {
@@ -17,20 +22,24 @@ static bool shares_memory(struct opencl_context *c)
     if (!memory)
         return false;
     cl_int code;
-    bool same = false;
+    bool same = false, returned = true;
     cl_mem buffer = c->api->clCreateBuffer(c->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
     if (code == CL_SUCCESS && buffer) {
         void *mapped =
             c->api->clEnqueueMapBuffer(c->queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, NULL, NULL, &code);
         if (code == CL_SUCCESS) {
             same = mapped == memory;
-            c->api->clEnqueueUnmapMemObject(c->queue, buffer, mapped, 0, NULL, NULL);
-            c->api->clFinish(c->queue);
+            /* A buffer that stays mapped keeps the context alive for ever (PoCL: 100 MiB with its compiler) and the
+             * memory in use, so a second attempt is due. */
+            returned = unmap(c, buffer, mapped) || unmap(c, buffer, mapped);
+            returned =
+                returned && (c->api->clFinish(c->queue) == CL_SUCCESS || c->api->clFinish(c->queue) == CL_SUCCESS);
         }
         c->api->clReleaseMemObject(buffer);
     }
-    free(memory);
-    return same;
+    if (returned)
+        free(memory);
+    return same && returned;
 }
 
 clayer_status opencl_context_allocate(const struct opencl_api *api, struct opencl_context **context)

@@ -160,18 +160,19 @@ static struct balance next_phase(int number, struct random *random)
     return balance;
 }
 
-/* CLBlast's programs take longest to compile and stay with the context: they are there before any thread waits. */
-static void open_clblast(void)
+/* What stays with the context is there before any thread waits: CLBlast's programs, which take longest to compile, and
+ * the queue on which the device's threads are asked to help. */
+static void open_with(const char *plan)
 {
-    static float y[SOAK_OUT];
+    enum { LARGE = 3000 }; /* worth asking for help */
+    static float x[LARGE * SOAK_IN], y[LARGE * SOAK_OUT];
     clayer_linear *linear = NULL;
     const clayer_status status = clayer_linear_create(
         soak.common,
-        &(clayer_linear_params){
-            .in_features = SOAK_IN, .out_features = SOAK_OUT, .weight = soak.weight, .plan = "clblast"},
+        &(clayer_linear_params){.in_features = SOAK_IN, .out_features = SOAK_OUT, .weight = soak.weight, .plan = plan},
         &linear);
-    if (status != CLAYER_ERROR_UNSUPPORTED && soak_good(status, "clblast"))
-        soak_good(clayer_linear_forward(linear, 1, soak.weight, SOAK_IN, y, SOAK_OUT), "clblast");
+    if (status != CLAYER_ERROR_UNSUPPORTED && soak_good(status, plan))
+        soak_good(clayer_linear_forward(linear, LARGE, x, SOAK_IN, y, SOAK_OUT), plan);
     clayer_linear_destroy(&linear);
 }
 
@@ -188,7 +189,8 @@ static void open_all(void)
                   &soak.shared),
               "the shared layer");
     soak_good(clayer_linear_prepare(soak.shared, BATCH_MAX), "the shared layer's kernel");
-    open_clblast();
+    open_with("clblast");
+    open_with("host:team=1");
 }
 
 static void close_all(void)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* One action in so many tunes as well. */
 #define TUNE_EVERY 50
@@ -16,7 +17,8 @@ struct soak soak;
 void soak_die(const char *what, const char *detail)
 {
     fprintf(stderr, "soak: %s: %s\n", what, detail);
-    exit(1);
+    fflush(stdout);
+    _exit(1); /* other threads are in the driver, whose destructors would crash */
 }
 
 bool soak_good(clayer_status status, const char *what)
