@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 1000, TRIES = 2 * CASES, CONFIGURATIONS = 2 };
+enum { CASES = 1000, TRIES = 4 * CASES, CONFIGURATIONS = 2 };
 
 static const struct activation leaky = {CLAYER_ACTIVATION_LEAKY_RELU, -0.5f, 0};
 

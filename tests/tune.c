@@ -193,7 +193,7 @@ Test(tune, trial_measures_right_plans_of_any_family)
 Test(tune, first_launches_are_not_counted)
 {
     const struct fake_control fake = client_load("pass");
-    static const char *const plans[] = {"portable:local=4", "portable:local=8", "portable:local=2"};
+    static const char *const plans[] = {"panel:rows=1", "panel:rows=2", "panel:rows=4"};
     clayer_context *context = NULL;
     struct trial *trial = NULL;
     bool short_samples = false;
