@@ -65,6 +65,20 @@ static void log_plan(const clayer_linear *linear, const struct call_shape *call,
               *configuration ? ":" : "", configuration, origin, plan->reason, linear->shape.panel);
 }
 
+/* Whether another call of this batch, with other strides or other memory, has the same plan: it was told then. */
+static bool told(const clayer_linear *linear, const struct planned *planned)
+{
+    const size_t count = linear->plan_count < LINEAR_PLANS ? linear->plan_count : LINEAR_PLANS;
+    for (size_t i = 0; i < count; i++) {
+        const struct planned *p = &linear->plans[i];
+        if (p->call.batch == planned->call.batch && p->plan.family == planned->plan.family &&
+            p->plan.origin == planned->plan.origin &&
+            memcmp(&p->plan.configuration, &planned->plan.configuration, sizeof p->plan.configuration) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Takes over the configuration that a larger batch runs with. A measured plan stays. */
 static void share_plan(const clayer_linear *linear, const struct call_shape *call, struct plan *plan)
 {
@@ -128,7 +142,8 @@ clayer_status linear_plan(clayer_linear *linear, const struct call_shape *call, 
         planned->call = key;
         status = make_plan(linear, call, own, planned);
         if (status == CLAYER_OK) {
-            log_plan(linear, call, &planned->plan);
+            if (!told(linear, planned))
+                log_plan(linear, call, &planned->plan);
             linear->last = linear->plan_count++ % LINEAR_PLANS;
             linear->plans[linear->last] = *planned;
         }

@@ -207,6 +207,29 @@ Test(plan, a_record_is_not_to_blame_for_a_lack_of_memory)
     records_stop();
 }
 
+static int plan_lines;
+
+static void count_plans(void *user, clayer_log_level level, const char *message)
+{
+    (void)user, (void)level;
+    plan_lines += strncmp(message, "plan 100x128x96 ", 16) == 0;
+}
+
+Test(plan, one_plan_for_two_kinds_of_calls_is_told_once)
+{
+    clayer_context *context = open_device("portable");
+    clayer_linear *linear = layer_of(context, 128, 96);
+    clayer_log_set(count_plans, NULL, CLAYER_LOG_INFO);
+    /* For calls on host memory, and for calls on buffers. */
+    cr_assert_eq(clayer_linear_prepare(linear, 100), CLAYER_OK, "%s", clayer_last_error());
+    cr_expect_eq(plan_lines, 1);
+    run(linear, 100, 128, 96, false);
+    cr_expect_eq(plan_lines, 1);
+    clayer_log_set(NULL, NULL, CLAYER_LOG_INFO);
+    clayer_linear_destroy(&linear);
+    clayer_context_destroy(&context);
+}
+
 Test(plan, changed_since_it_was_measured)
 {
     for (int what = 0; what < 3; what++) {
