@@ -1,6 +1,7 @@
 /* Running children side by side, each within a time limit, whatever a driver does to them. */
 #include "query.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,6 +20,7 @@ enum {
     LIST_LIMIT_MS = 4000,  /* to load and list: an ordinary driver needs 0.01 to 0.5 s */
     TOTAL_LIMIT_MS = 9000, /* with all trials: a first compilation takes a second, on a slow or busy machine several */
     TOGETHER_LIMIT_MS = 14000,   /* of everything, so that the tool answers within 15 s */
+    STARVED_LIMIT_MS = 45000,    /* on top at most, for what a child waited for a processor */
     LINE_LIMIT = 4 * 1024 * 1024 /* a hostile driver can't make the parent's memory grow without bound */
 };
 
@@ -263,6 +265,30 @@ static void judge(struct running *r, bool stopped, int state)
     }
 }
 
+/* How long one of the child's threads has been kept waiting for a processor, in ms; 0 where the system does not tell.
+ * On an overloaded machine that is no fault of the driver's, which sleeps or works while it hangs. */
+static long long starved_ms(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    DIR *tasks = opendir(path);
+    long long most = 0;
+    struct dirent *task;
+    while (tasks && (task = readdir(tasks))) {
+        char file[sizeof path + sizeof task->d_name + 16];
+        long long ran = 0, waited = 0;
+        snprintf(file, sizeof file, "%s/%s/schedstat", path, task->d_name);
+        FILE *stat = *task->d_name == '.' ? NULL : fopen(file, "re");
+        if (stat && fscanf(stat, "%lld %lld", &ran, &waited) == 2 && waited / 1000000 > most)
+            most = waited / 1000000;
+        if (stat)
+            fclose(stat);
+    }
+    if (tasks)
+        closedir(tasks);
+    return most < STARVED_LIMIT_MS ? most : STARVED_LIMIT_MS;
+}
+
 static long long time_left(const struct running *r)
 {
     static long long together; /* when the tool must be done */
@@ -270,6 +296,8 @@ static long long time_left(const struct running *r)
         together = r->started + TOGETHER_LIMIT_MS;
     long long limit = r->started + (r->child->listed ? TOTAL_LIMIT_MS : LIST_LIMIT_MS);
     long long left = (limit < together ? limit : together) - now_ms();
+    if (left <= 0)
+        left += starved_ms(r->pid);
     return left > 0 ? left : 0;
 }
 
