@@ -37,7 +37,9 @@ static bool shares_memory(struct opencl_context *c)
         }
         c->api->clReleaseMemObject(buffer);
     }
-    if (returned)
+    if (!returned)
+        c->kept = memory;
+    else
         free(memory);
     return same && returned;
 }
@@ -110,6 +112,7 @@ void opencl_context_destroy(struct opencl_context **context)
             c->api->clReleaseDevice(c->device);
     }
     pthread_mutex_destroy(&c->lock);
+    free(c->kept);
     free(c);
 }
 

@@ -28,6 +28,7 @@ struct opencl_context {
      * the host may read and write them whenever nothing is pending. Never with an application's objects: buffers are
      * then the driver's own memory, which may be released while commands still use it. */
     bool shared_memory;
+    void *kept; /* memory of a buffer that the driver did not give back; as long as the context, or NULL */
     struct opencl_team *team; /* of the device's own threads (opencl/team.h), or NULL */
     /* Enqueued so far, and how much of it a wait has seen done. Two counts and no flag: a flag cleared before the wait
      * would tell another thread too early that nothing is pending, one cleared after it might hide newer work. */
