@@ -197,7 +197,7 @@ Test(plan, a_record_is_not_to_blame_for_a_lack_of_memory)
     setenv("CLAYER_CACHE", "off", 1);
     clayer_context *context = with_record(100, 128, 96, "panel", usual("panel", 100, 128, 96));
     const struct fake_control fake = fake_reach(FAKE_LIBRARY);
-    fake.set("clBuildProgram#1 = code:-6");
+    cr_assert_eq(fake.set("clBuildProgram#1 = code:-6"), 0);
     clayer_linear *poor = layer_of(context, 128, 96), *rich = layer_of(context, 128, 96);
     cr_expect_str_neq(run(poor, 100, 128, 96, false).family, "panel");
     cr_expect_str_eq(run(rich, 100, 128, 96, false).origin, "record, user store");
