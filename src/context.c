@@ -43,7 +43,8 @@ static clayer_status open_device(clayer_context *c, struct device_choice *choice
 
 clayer_status context_allocate(const char *plan, clayer_context **context)
 {
-    if (!plan || !*plan)
+    const bool environment = !plan || !*plan;
+    if (environment)
         plan = getenv("CLAYER_PLAN");
     clayer_context *c = calloc(1, sizeof *c);
     if (!c)
@@ -55,7 +56,8 @@ clayer_status context_allocate(const char *plan, clayer_context **context)
         *context = c;
     else
         context_release(c);
-    return status;
+    return status == CLAYER_ERROR_INVALID_ARGUMENT && environment ? FAIL(status, "CLAYER_PLAN: %s", clayer_last_error())
+                                                                  : status;
 }
 
 void context_complete(clayer_context *c, bool profile)

@@ -164,6 +164,9 @@ Test(store, damaged_file_is_set_aside)
     cr_expect_eq(records_lines, 1, "%d lines", records_lines);
     cr_expect(strstr(records_said, "line 3: a record's content does not fit its check"), "%s", records_said);
     store_close(&store);
+    cr_assert_eq(store_open(&info, &store), CLAYER_OK);
+    cr_expect_eq(records_lines, 1, "told again for the same file");
+    store_close(&store);
     cr_expect_eq(files_with(".damaged-"), 0);
 
     /* Writing keeps a copy of it first. */

@@ -283,6 +283,27 @@ Test(store_format, versions)
     text = changed("clayer-tuning/1", "clayer-tuning/0", &length);
     cr_expect_eq(read_sample(text, length, FORMAT_DAMAGED, "the schema is not"), RECORDS); /* their checks are right */
     free(text);
+    text = changed("\"clayer-tuning/1\"", "7", &length);
+    cr_expect_eq(read_sample(text, length, FORMAT_DAMAGED, "the schema is not"), RECORDS);
+    free(text);
+}
+
+/* A line of a device that is well-formed, and another device's: its records still say whose they are. */
+Test(store_format, another_devices_name)
+{
+    static const struct {
+        const char *from, *to, *words;
+    } cases[] = {
+        {"Test GPU 9000", "Test GPU 9001", "line 3: the record is of another device"},
+        {"\"compute_units\": ", "\"compute_units\": 1", "line 3: the record is of another device"},
+        {"\"compute_units\": ", "\"compute_units\": -", "line 2: a device is not described"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length;
+        char *text = changed(cases[i].from, cases[i].to, &length);
+        cr_expect_eq(read_sample(text, length, FORMAT_DAMAGED, cases[i].words), RECORDS);
+        free(text);
+    }
 }
 
 /* A record that a person wrote has no check. */

@@ -1,10 +1,12 @@
 #include "common.h"
 
+#include <clayer/log.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *tool_name = "clayer";
 
@@ -34,6 +36,18 @@ int tool_failed(const char *format, ...)
     error_line(format, arguments);
     va_end(arguments);
     return EXIT_CODE_FAILED;
+}
+
+static void show_message(void *user, clayer_log_level level, const char *message)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr); /* a progress bar, which is drawn again */
+    clayer_log_to_stderr(user, level, message);
+}
+
+void tool_show_warnings(void)
+{
+    clayer_log_set(show_message, NULL, CLAYER_LOG_WARN);
 }
 
 int tool_option(int argc, char **argv, const struct option *options)

@@ -20,6 +20,9 @@ extern const char *tool_name;
 int tool_usage(const char *format, ...) CLAYER_PRINTF(1, 2);
 int tool_failed(const char *format, ...) CLAYER_PRINTF(1, 2);
 
+/* From now on the library's warnings are lines on stderr, as with CLAYER_LOG=warn; CLAYER_LOG=error leaves them out. */
+void tool_show_warnings(void);
+
 /* getopt_long for long options only, "-h" and "-V" aside, which it turns into 'h' and 'V'. -1 at the end, '?' after an
  * unknown option or a missing value, which it has reported on stderr. */
 int tool_option(int argc, char **argv, const struct option *options);

@@ -1,6 +1,7 @@
 /* A device as JSON, and the same as lines of text. */
 #include "query.h"
 
+#include <clayer/log.h>
 #include <clayer/tuning.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -82,6 +83,7 @@ static json_t *number_or_null(int64_t value)
 }
 
 struct tally {
+    json_t *problems;
     json_int_t in_force[CLAYER_TUNING_BUILT_IN + 1], stale, skipped;
 };
 
@@ -95,18 +97,33 @@ static void tally_record(void *user, const clayer_tuning_record *record)
     tally->stale += record->in_force && record->stale;
 }
 
-/* How many tuning records there are for the device: by origin, those that count; null for the host, which has none. */
+static void keep_warning(void *user, clayer_log_level level, const char *message)
+{
+    if (level == CLAYER_LOG_WARN)
+        json_array_append_new(user, text_or_null(message));
+    else
+        clayer_log_to_stderr(NULL, level, message); /* CLAYER_LOG asks for it */
+}
+
+/* How many tuning records there are for the device: by origin, those that count, and what was wrong with their files;
+ * null for the host, which has none. */
 static json_t *tuning_to_json(const clayer_device_info *info)
 {
-    struct tally tally = {.stale = 0};
-    if (info->type == CLAYER_DEVICE_HOST || clayer_tuning_list(info, tally_record, &tally) != CLAYER_OK)
-        return json_null();
+    struct tally tally = {.problems = json_array()};
+    if (info->type == CLAYER_DEVICE_HOST)
+        return json_decref(tally.problems), json_null();
+    clayer_log_set(keep_warning, tally.problems, CLAYER_LOG_WARN);
+    const clayer_status status = clayer_tuning_list(info, tally_record, &tally);
+    clayer_log_set(NULL, NULL, CLAYER_LOG_NONE);
+    if (status != CLAYER_OK)
+        json_array_append_new(tally.problems, text_or_null(clayer_last_error()));
     json_t *counts = json_object();
     for (int origin = 0; origin <= CLAYER_TUNING_BUILT_IN; origin++)
         if (tally.in_force[origin])
             json_object_set_new(counts, clayer_tuning_origin_string((clayer_tuning_origin)origin),
                                 json_integer(tally.in_force[origin]));
-    return json_pack("{s:o, s:I, s:I}", "in_force", counts, "stale", tally.stale, "skipped", tally.skipped);
+    return json_pack("{s:o, s:I, s:I, s:o}", "in_force", counts, "stale", tally.stale, "skipped", tally.skipped,
+                     "problems", tally.problems);
 }
 
 json_t *device_to_json(const clayer_device_info *info)

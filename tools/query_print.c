@@ -51,6 +51,12 @@ static void print_tuning(const json_t *device)
         printf("; %d of another driver, clayer or kernels", (int)stale);
     if (skipped || before[0] == ',')
         putchar('\n');
+    size_t i;
+    const json_t *problem;
+    json_array_foreach(json_object_get(records, "problems"), i, problem)
+    {
+        printf("      %s\n", json_string_value(problem));
+    }
 }
 
 static void print_table(const struct query *query)

@@ -264,6 +264,7 @@ int main(int argc, char **argv)
     int code = run_options_read(argc, argv, &run.options);
     if (code >= 0)
         return code;
+    tool_show_warnings();
     code = run_all(&run, &stopped);
     clayer_model_destroy(&run.model);
     clayer_context_destroy(&run.context);

@@ -136,6 +136,8 @@ int main(int argc, char **argv)
     struct tune_options o;
     tool_name = "clayer-tune";
     int code = tune_options_read(argc, argv, &o);
+    if (o.task != TASK_WORKER)
+        tool_show_warnings();
     if (code < 0)
         code = o.task == TASK_WORKER                           ? clayer_tune_worker()
                : o.task == TASK_TUNE || o.task == TASK_DRY_RUN ? tune(&o, argv[0])

@@ -12,7 +12,7 @@ static const char help[] =
     "\n"
     "  --device SEL      which device, as clayer-query lists them, or all (equal ones are tuned once); default:\n"
     "                    CLAYER_DEVICE, or the best one\n"
-    "  --shape BxINxOUT  a batch of B rows through Linear(IN, OUT); repeatable\n"
+    "  --shape BxINxOUT  a batch of B rows through Linear(IN, OUT); BxMxNxP...: a chain of layers; repeatable\n"
     "  --suite NAME      transformer, mlp, tabular, odd, square, cold, chain or all; repeatable\n"
     "  --model FILE      the layers of a .safetensors file, for batches of 1, 64 and 1024; repeatable\n"
     "  --activation A    none, relu (default), leaky_relu, relu6, clamp, sigmoid, tanh, gelu, gelu_tanh, silu;\n"

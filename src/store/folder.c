@@ -7,6 +7,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,13 +97,43 @@ clayer_status folder_read(const char *path, const struct record_device *expected
     return status;
 }
 
+/* Whether a message is new to this process; of more than there is room for, the oldest is forgotten. */
+static bool is_news(const char *message)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static uint64_t told[64];
+    static size_t next;
+    const uint64_t hash = XXH3_64bits(message, strlen(message));
+    bool known = false;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        known = known || told[i] == hash;
+    if (!known)
+        told[next++ % (sizeof told / sizeof *told)] = hash;
+    pthread_mutex_unlock(&lock);
+    return !known;
+}
+
+void folder_warn(const char *format, ...)
+{
+    char message[1024];
+    if (!log_wants(CLAYER_LOG_WARN)) /* one who listens later hears it then */
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (is_news(message))
+        log_write(CLAYER_LOG_WARN, "tuning records: %s", message);
+}
+
 void folder_report(const char *name, const struct format_content *content)
 {
     if (content->state == FORMAT_LATER)
-        log_write(CLAYER_LOG_WARN, "tuning records: %s is not used: %s", name, content->problem);
+        folder_warn("%s is not used: %s", name, content->problem);
     else if (content->state == FORMAT_DAMAGED)
-        log_write(CLAYER_LOG_WARN, "tuning records: %s is damaged, %zu record%s dropped: %s", name, content->dropped,
-                  content->dropped == 1 ? "" : "s", content->problem);
+        folder_warn("%s is damaged, %zu record%s dropped: %s", name, content->dropped,
+                    content->dropped == 1 ? "" : "s", content->problem);
 }
 
 static int is_visible(const struct dirent *entry)

@@ -32,7 +32,9 @@ bool folder_state_equal(const struct folder_state *a, const struct folder_state 
 clayer_status folder_read(const char *path, const struct record_device *expected, struct format_content *content,
                           struct folder_state *state, char **text, size_t *length);
 
-/* Says in the log what was wrong with a text, if anything was. */
+/* Says in the log that something is wrong with a place of records: once a process, however often it is read. */
+CLAYER_PRINTF(1, 2) void folder_warn(const char *format, ...);
+/* The same of what was wrong with a text, if anything was. */
 void folder_report(const char *name, const struct format_content *content);
 
 /* Calls back with the path of each file whose name ends so. A directory that is not there has none. */

@@ -49,10 +49,12 @@ static void drop(struct reader *r, const char *why)
 static clayer_status file_record(struct reader *r, const struct record *record, uint64_t check)
 {
     const struct record_device *device = NULL;
-    if (r->has_device && (check ? check == record_check(&r->device, record) : r->sure))
+    if (r->has_device && (check ? check == record_check(&r->device, record) : r->sure)) {
         device = &r->device;
-    else if (check && r->expected && check == record_check(r->expected, record))
+    } else if (check && r->expected && check == record_check(r->expected, record)) {
         device = r->expected; /* the line with the device is damaged, this one is not */
+        complain(r, "the record is of another device than the one named above it");
+    }
     if (!device) {
         drop(r, check ? "a record's content does not fit its check" : "a record of an unknown device");
         return CLAYER_OK;

@@ -43,7 +43,7 @@ static clayer_status read_file(void *user, const char *path)
     if (status == CLAYER_ERROR_OUT_OF_MEMORY)
         return status;
     if (status != CLAYER_OK) {
-        log_write(CLAYER_LOG_WARN, "tuning records: %s", clayer_last_error());
+        folder_warn("%s", clayer_last_error());
         return CLAYER_OK;
     }
     folder_report(path, &content);
@@ -70,7 +70,7 @@ static clayer_status read_environment(struct reading *r)
     if (!place || !*place)
         return CLAYER_OK;
     if (stat(place, &info) != 0) {
-        log_write(CLAYER_LOG_WARN, "tuning records: CLAYER_TUNING names %s, which is not there", place);
+        folder_warn("CLAYER_TUNING names %s, which is not there", place);
         return CLAYER_OK;
     }
     return S_ISDIR(info.st_mode) ? read_folder(r, place) : read_file(r, place);

@@ -311,9 +311,10 @@ static clayer_status find_devices(void *user, const char *path)
         return CLAYER_OK;
     const clayer_status status = folder_read(path, NULL, &content, NULL, NULL, NULL);
     if (status != CLAYER_OK) {
-        log_write(CLAYER_LOG_WARN, "tuning records: %s", clayer_last_error());
+        folder_warn("%s", clayer_last_error());
         return status == CLAYER_ERROR_OUT_OF_MEMORY ? status : CLAYER_OK;
     }
+    folder_report(path, &content);
     for (size_t i = 0; i < content.count; i++) {
         struct record_device *grown = realloc(found->devices, (found->count + 1) * sizeof *grown);
         if (!grown) {

@@ -243,7 +243,7 @@ bool finals_run(struct search *s, bool *beats_incumbent)
             return true;
         }
         journal_tried(s->session->journal, s->key, winner->plan, &outcome);
-        log_write(CLAYER_LOG_WARN, "candidate %s is %s on the whole batch: %s", winner->plan,
+        log_write(CLAYER_LOG_INFO, "candidate %s is %s on the whole batch: %s", winner->plan,
                   clayer_verdict_string(outcome.verdict), outcome.reason);
         session_report(s, CLAYER_TUNE_CANDIDATE, winner->plan, &outcome);
         s->result->rejected++;

@@ -216,7 +216,7 @@ static void settle(struct search *s, struct point point, const char *plan, const
     if (s->total < s->done)
         s->total = s->done;
     if (outcome->verdict == CLAYER_VERDICT_LOST || outcome->verdict == CLAYER_VERDICT_WRONG)
-        log_write(CLAYER_LOG_WARN, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
+        log_write(CLAYER_LOG_INFO, "candidate %s for %zux%zux%zu is %s: %s", plan, s->shape.batch, s->shape.in_features,
                   s->shape.out_features, clayer_verdict_string(outcome->verdict), outcome->reason);
     session_report(s, CLAYER_TUNE_CANDIDATE, plan, outcome);
 }
