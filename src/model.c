@@ -159,8 +159,8 @@ static clayer_status run_layers(clayer_model *m, size_t batch, size_t plan_batch
     struct call_memory step = {0};
     clayer_status status = CLAYER_OK;
     if (device)
-        TRY(opencl_chain_begin(&chain, device, &m->between_guard, events ? events->wait_count : 0,
-                               events ? events->wait_list : NULL, events ? events->event : NULL));
+        TRY(opencl_chain_begin_calls(&chain, device, &m->between_guard, events ? events->wait_count : 0,
+                                     events ? events->wait_list : NULL, events ? events->event : NULL));
     for (size_t i = 0; i < m->count && status == CLAYER_OK; i++) {
         clayer_linear *linear = m->layers[i].linear;
         const bool last = i + 1 == m->count;

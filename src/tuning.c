@@ -43,7 +43,7 @@ static void describe(const struct store_item *item, clayer_tuning_record *record
     snprintf(record->library, sizeof record->library, "%s", r->library_version);
     const struct family *family;
     struct configuration configuration = {{0}};
-    if (item->rejected)
+    if (*item->rejected)
         snprintf(record->reason, sizeof record->reason, "%s", item->rejected);
     else if (plan_record_read(r, &family, &configuration) != CLAYER_OK)
         snprintf(record->reason, sizeof record->reason, "%.150s", clayer_last_error());

@@ -137,7 +137,7 @@ Test(limits, no_option_relaxes_the_math)
     setenv("CLAYER_FAKE_RECORD", path, 1);
     setenv("CLAYER_CACHE", "off", 1);
     clayer_context *context = gpu_with("");
-    static const char *const plans[] = {"panel", "portable", "tiled", "skinny"};
+    static const char *const plans[] = {"panel", "portable", "tiled", "skinny", "clblast"};
     for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
         forward(context, plans[i], 5);
     clayer_context_destroy(&context);

@@ -3,6 +3,9 @@
 
 #include <clayer/clayer.h>
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -85,6 +88,50 @@ Test(profile, several_kernels_a_call)
 Test(profile, host)
 {
     check("host", "");
+}
+
+/* Runs the layer until the model beside it is done. */
+struct beside {
+    clayer_linear *linear;
+    atomic_bool done;
+};
+
+static void *run_beside(void *user)
+{
+    struct beside *beside = user;
+    float *other_y = malloc(sizeof y);
+    clayer_status status = CLAYER_OK;
+    while (status == CLAYER_OK && !atomic_load(&beside->done))
+        status = clayer_linear_forward(beside->linear, BATCH, x, IN, other_y, OUT);
+    free(other_y);
+    return (void *)(intptr_t)status;
+}
+
+/* A call that is being timed on the device is none of a model's that another thread runs on the same context. */
+Test(profile, a_model_beside_a_timed_call)
+{
+    clayer_context *context = start("cpu", "panel", true, "");
+    struct beside beside = {.linear = make_layer(context)};
+    const clayer_linear_params layers[] = {
+        {.in_features = IN, .out_features = OUT, .weight = weight, .plan = "host"},
+        {.in_features = OUT, .out_features = IN, .weight = weight, .plan = "host"},
+    };
+    clayer_model *model = NULL;
+    float model_y[IN];
+    pthread_t thread;
+    void *status;
+    cr_assert_eq(clayer_model_create(context, layers, 2, &model), CLAYER_OK, "%s", clayer_last_error());
+    cr_assert_eq(clayer_linear_prepare(beside.linear, BATCH), CLAYER_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, run_beside, &beside), 0);
+    for (int i = 0; i < 3000; i++)
+        cr_assert_eq(clayer_model_forward(model, 1, x, IN, model_y, IN), CLAYER_OK, "call %d: %s", i,
+                     clayer_last_error());
+    atomic_store(&beside.done, true);
+    cr_assert_eq(pthread_join(thread, &status), 0);
+    cr_expect_eq((intptr_t)status, CLAYER_OK);
+    clayer_model_destroy(&model);
+    clayer_linear_destroy(&beside.linear);
+    clayer_context_destroy(&context);
 }
 
 Test(profile, only_when_asked_for)

@@ -42,6 +42,12 @@ static double rank(const struct record_layer *asked, const struct record_layer *
     return 1000 * (3 * family + (same ? other > 0 : 2)) + distance;
 }
 
+/* As far as store.h says: a quarter to four times the batch, and three octaves in all. */
+static bool in_reach(const struct record_layer *asked, const struct record_layer *l)
+{
+    return l->batch <= 4 * asked->batch && asked->batch <= 4 * l->batch && fmod(rank(asked, l, false), 1000) <= 3;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
@@ -67,7 +73,7 @@ Test(store_lookup, as_a_plain_search)
             size_t fitting = 0;
             for (size_t i = 0; i < index.count; i++) {
                 const struct index_entry *e = &index.entries[i];
-                if (strcmp(e->record->layer.types, asked.layer.types) == 0)
+                if (strcmp(e->record->layer.types, asked.layer.types) == 0 && in_reach(&asked.layer, &e->record->layer))
                     ranks[fitting++] = rank(&asked.layer, &e->record->layer, e->family);
             }
             qsort(ranks, fitting, sizeof *ranks, compare_doubles);
@@ -103,6 +109,8 @@ Test(store_lookup, rejected_records_are_passed_over)
     store_reject(store, answers[0].record, "for the test");
     store_reject(store, answers[0].record, "for the test");
     cr_expect_eq(records_lines, 1);
+    struct store_item item;
+    cr_assert(store_at(store, 0, &item));
     cr_assert_eq(store_lookup(store, &both[0].layer, answers), 1);
     cr_expect_str_eq(answers[0].record->family, "tiled");
     cr_expect_not(store_names_family(store, &both[0].layer, "panel"));
@@ -113,7 +121,37 @@ Test(store_lookup, rejected_records_are_passed_over)
     cr_assert_eq(store_add(store, STORE_API, &again, 1), CLAYER_OK);
     cr_assert_eq(store_lookup(store, &both[0].layer, answers), 2);
     cr_expect_eq(answers[0].record->seconds, 2e-3);
+    cr_expect_str_eq(item.rejected, "for the test"); /* whose entry has gone */
     cr_expect_eq(store_count(store), 2);
+    store_close(&store);
+    records_stop();
+}
+
+/* A record of the same layer that is too far away does not hide another layer's that is near. */
+Test(store_lookup, what_is_out_of_reach_hides_nothing)
+{
+    records_start();
+    const clayer_device_info info = records_device();
+    struct store *store;
+    struct store_answer answers[STORE_ANSWERS];
+    struct record records[STORE_ANSWERS + 2];
+    for (size_t i = 0; i < STORE_ANSWERS + 1; i++)
+        records[i] = records_make(4096 + i, 320, 336, "panel", "", 1e-3);
+    records[STORE_ANSWERS + 1] = records_make(64, 320, 336, "tiled", "", 1e-3);
+    records[STORE_ANSWERS + 1].layer.costly = true;
+    cr_assert_eq(store_open(&info, &store), CLAYER_OK);
+    cr_assert_eq(store_add(store, STORE_API, records, STORE_ANSWERS + 2), CLAYER_OK);
+    struct record_layer asked = records[0].layer;
+    static const struct {
+        size_t batch, answers;
+    } cases[] = {{64, 1}, {16, 1}, {256, 1}, {15, 0}, {257, 0}, {1023, 0}, {1024, 1}, {1025, 5}, {16384, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        asked.batch = cases[i].batch;
+        cr_expect_eq(store_lookup(store, &asked, answers), cases[i].answers, "batch %zu", asked.batch);
+    }
+    asked.batch = 64;
+    store_lookup(store, &asked, answers);
+    cr_expect_str_eq(answers[0].record->family, "tiled");
     store_close(&store);
     records_stop();
 }

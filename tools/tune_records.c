@@ -86,7 +86,7 @@ static int import(const struct tune_options *o)
                                  "replaced", (json_int_t)merged.replaced, "kept", (json_int_t)merged.kept, "damaged",
                                  (json_int_t)merged.damaged));
     else
-        printf("%s: %zu records added, %zu replaced, %zu older ones kept since they are better, %zu damaged\n", o->file,
+        printf("%s: %zu records added, %zu replaced, %zu kept since they are as good or better, %zu damaged\n", o->file,
                merged.added, merged.replaced, merged.kept, merged.damaged);
     return 0;
 }

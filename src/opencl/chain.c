@@ -1,5 +1,6 @@
 #include "opencl/chain.h"
 #include "base/error.h"
+#include "opencl/error.h"
 #include "opencl/kernel.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ void opencl_guard_release(struct opencl_context *c, struct opencl_guard *guard)
     guard->last = NULL;
 }
 
-clayer_status opencl_chain_begin(struct opencl_chain *chain, struct opencl_context *c, struct opencl_guard *guard,
-                                 cl_uint wait_count, const cl_event *wait_list, cl_event *event)
+clayer_status opencl_chain_begin_calls(struct opencl_chain *chain, struct opencl_context *c, struct opencl_guard *guard,
+                                       cl_uint wait_count, const cl_event *wait_list, cl_event *event)
 {
     *chain = (struct opencl_chain){.context = c,
                                    .guard = c->out_of_order ? guard : NULL,
@@ -32,6 +33,14 @@ clayer_status opencl_chain_begin(struct opencl_chain *chain, struct opencl_conte
     return CLAYER_OK;
 }
 
+clayer_status opencl_chain_begin(struct opencl_chain *chain, struct opencl_context *c, struct opencl_guard *guard,
+                                 cl_uint wait_count, const cl_event *wait_list, cl_event *event)
+{
+    TRY(opencl_chain_begin_calls(chain, c, guard, wait_count, wait_list, event));
+    chain->timed = c->timer != NULL;
+    return CLAYER_OK;
+}
+
 void opencl_chain_step(struct opencl_chain *chain, bool last, cl_uint *wait_count, const cl_event **wait_list,
                        cl_event **event)
 {
@@ -43,7 +52,7 @@ void opencl_chain_step(struct opencl_chain *chain, bool last, cl_uint *wait_coun
         *wait_count = ordered ? 0 : 1;
         *wait_list = ordered ? NULL : &chain->previous;
     }
-    *event = !ordered || chain->context->timer || (last && chain->event) ? &chain->next : NULL;
+    *event = !ordered || chain->timed || (last && chain->event) ? &chain->next : NULL;
 }
 
 void opencl_chain_stepped(struct opencl_chain *chain)
@@ -58,13 +67,16 @@ clayer_status opencl_chain_end(struct opencl_chain *chain, clayer_status status)
 {
     struct opencl_context *c = chain->context;
     free(chain->joined);
-    if (chain->guard && chain->previous && c->api->clRetainEvent(chain->previous) == CL_SUCCESS) {
+    const bool handed_out = status == CLAYER_OK && chain->event;
+    if (chain->guard && chain->previous) {
         opencl_event_release(c, chain->guard->last);
-        chain->guard->last = chain->previous;
-    }
-    if (status == CLAYER_OK && chain->event)
-        *chain->event = chain->previous;
-    else
+        chain->guard->last = chain->previous; /* takes the chain's reference over; the caller gets another */
+        if (handed_out)
+            CL_TRY(c->api->clRetainEvent(chain->previous));
+    } else if (!handed_out) {
         opencl_event_release(c, chain->previous);
+    }
+    if (handed_out)
+        *chain->event = chain->previous;
     return status;
 }

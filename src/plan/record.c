@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far a record may be from the call, in octaves: batches of a quarter to four times, and features and batch
- * together a factor of eight. Beyond, the rule of thumb knows more: it looks at the call itself. */
-#define REACH_BATCH 4
-#define REACH 3.0
-
 /* Rows that start on whole vectors of this many elements can be read and written as such. */
 #define VECTOR_ELEMENTS 4
 
@@ -34,17 +29,13 @@ clayer_status plan_record_read(const struct record *record, const struct family 
     return family_parse(*family, record->configuration, configuration);
 }
 
-static bool in_reach(const struct store_answer *answer, size_t batch)
-{
-    const size_t measured = answer->record->layer.batch;
-    return answer->distance <= REACH && measured / REACH_BATCH <= batch && batch / REACH_BATCH <= measured;
-}
-
 static void explain(const struct store_answer *answer, const char *passed_over, struct plan *plan)
 {
     const struct record *r = answer->record;
-    const int used = snprintf(plan->reason, sizeof plan->reason, "%zux%zux%zu took %.4g ms, %s %.10s", r->layer.batch,
-                              r->layer.in_features, r->layer.out_features, r->seconds * 1e3, r->effort, r->when);
+    const char *comma = *r->effort || *r->when ? ", " : "", *space = *r->effort && *r->when ? " " : "";
+    const int used = snprintf(plan->reason, sizeof plan->reason, "%zux%zux%zu took %.4g ms%s%s%s%.10s", r->layer.batch,
+                              r->layer.in_features, r->layer.out_features, r->seconds * 1e3, comma, r->effort, space,
+                              r->when);
     if (used > 0 && (size_t)used < sizeof plan->reason)
         snprintf(plan->reason + used, sizeof plan->reason - (size_t)used, "%s%s%s",
                  answer->family ? "; on a related device" : "",
@@ -62,7 +53,7 @@ bool plan_from_record(const struct target *target, struct store *store, const st
     plan_record_layer(shape, call, &layer);
     const char *passed_over = NULL;
     const size_t count = store_lookup(store, &layer, answers);
-    for (size_t i = 0; i < count && in_reach(&answers[i], call->batch); i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct record *record = answers[i].record;
         memset(&plan->configuration, 0, sizeof plan->configuration);
         plan->family = family_find(record->family);

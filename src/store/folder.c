@@ -152,6 +152,8 @@ clayer_status folder_visit(const char *folder, const char *suffix, folder_visito
     struct dirent **entries;
     const int count = scandir(folder, &entries, is_visible, compare_entries);
     clayer_status status = CLAYER_OK;
+    if (count < 0 && errno != ENOENT && errno != ENOTDIR)
+        folder_warn("cannot list %s: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         char *path;
         if (status == CLAYER_OK && text_ends(entries[i]->d_name, suffix)) {

@@ -162,6 +162,12 @@ static size_t find_batch(const struct index *index, const struct index_run *run,
     return low;
 }
 
+static bool near(size_t a, size_t b)
+{
+    const size_t low = a < b ? a : b, high = a < b ? b : a;
+    return high / STORE_REACH_BATCH + (high % STORE_REACH_BATCH != 0) <= low;
+}
+
 /* Offers the entries of a run whose batches are nearest. */
 static void offer_run(const struct index *index, const struct index_run *run, size_t batch, float log_batch, int tier,
                       float distance, struct best *best)
@@ -169,13 +175,19 @@ static void offer_run(const struct index *index, const struct index_run *run, si
     size_t above = find_batch(index, run, batch), below = above;
     const size_t end = run->first + run->count;
     int taken[2] = {0, 0}; /* of this device, of its relatives */
+    if (distance > STORE_REACH)
+        return;
     while ((taken[0] < STORE_ANSWERS || taken[1] < STORE_ANSWERS) && (above < end || below > run->first)) {
         const bool up = below == run->first || (above < end && index->entries[above].log_batch - log_batch <=
                                                                    log_batch - index->entries[below - 1].log_batch);
         const struct index_entry *e = &index->entries[up ? above++ : --below];
+        if (!near(e->record->layer.batch, batch)) /* nor is any that follows */
+            return;
         if (e->rejected || taken[e->family]++ >= STORE_ANSWERS)
             continue;
-        offer(best, &(struct candidate){e, tier + 3 * e->family, distance + fabsf(e->log_batch - log_batch)});
+        const float whole = distance + fabsf(e->log_batch - log_batch);
+        if (whole <= STORE_REACH)
+            offer(best, &(struct candidate){e, tier + 3 * e->family, whole});
     }
 }
 

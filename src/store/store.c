@@ -234,9 +234,10 @@ bool store_at(const struct store *store, size_t index, struct store_item *item)
         const struct index_entry *e = &s->index.entries[index];
         *item = (struct store_item){
             .answer = {e->record, e->origin, true, e->family, e->stale, 0},
-            .rejected = e->rejected,
             .shadowed = index > 0 && !s->index.entries[index - 1].rejected &&
                         record_layer_compare(&s->index.entries[index - 1].record->layer, &e->record->layer) == 0};
+        /* A copy: another thread may free it as soon as the lock is gone. */
+        snprintf(item->rejected, sizeof item->rejected, "%s", e->rejected ? e->rejected : "");
     }
     pthread_rwlock_unlock(&s->lock);
     return there;

@@ -47,10 +47,16 @@ struct store_answer {
 
 #define STORE_ANSWERS 8
 
+/* How far a record may be from a call: batches of a quarter to four times, and features and batch together a factor of
+ * eight (in octaves; another epilogue or alignment counts as a part of one). Beyond, the rule of thumb knows more: it
+ * looks at the call itself. */
+#define STORE_REACH_BATCH 4
+#define STORE_REACH 3.0f
+
 /* The best answers for a layer, best first, at most STORE_ANSWERS of them: the exact record; else the nearest batch, in
  * log scale, of the same layer; else of the same features with another epilogue or alignment; else the nearest layer of
- * the same types. Records of this very device come before those of its family. The planner checks the fit and takes the
- * next. Under 50 us with 10,000 records. */
+ * the same types. Records of this very device come before those of its family; what is out of reach (STORE_REACH) is no
+ * answer. The planner checks the fit and takes the next. Under 50 us with 10,000 records. */
 size_t store_lookup(const struct store *store, const struct record_layer *layer,
                     struct store_answer answers[STORE_ANSWERS]);
 
@@ -62,10 +68,10 @@ bool store_names_family(const struct store *store, const struct record_layer *la
 void store_reject(struct store *store, const struct record *record, const char *reason);
 
 /* Every record for this device in the order of its key, then of origin. `rejected` is the reason of store_reject, or
- * NULL; `shadowed`: a record of a better origin has the same key. */
+ * ""; `shadowed`: a record of a better origin has the same key. */
 struct store_item {
     struct store_answer answer; /* exact, distance 0 */
-    const char *rejected;
+    char rejected[160]; /* cut to fit */
     bool shadowed;
 };
 size_t store_count(const struct store *store);

@@ -236,13 +236,18 @@ bool finals_run(struct search *s, bool *beats_incumbent)
         return false;
     for (struct finalist *winner; (winner = decide(&f));) {
         struct outcome outcome = {0};
-        if (!search_task(s, RUNNER_CONFIRM, winner->plan, 1, 0, &outcome))
-            return false;
-        if (outcome.verdict == CLAYER_VERDICT_RIGHT) {
+        /* The first run of its whole batch. A worker's death would be seen; one in this process, by the next run. */
+        const bool alone = !s->session->params->worker;
+        if (alone)
+            journal_try(s->session->journal, s->key, winner->plan);
+        const bool done = search_task(s, RUNNER_CONFIRM, winner->plan, 1, 0, &outcome);
+        const bool right = done && outcome.verdict == CLAYER_VERDICT_RIGHT;
+        if (alone || (done && !right))
+            journal_tried(s->session->journal, s->key, winner->plan, done && !right ? &outcome : NULL);
+        if (right)
             fill(&f, winner, beats_incumbent);
-            return true;
-        }
-        journal_tried(s->session->journal, s->key, winner->plan, &outcome);
+        if (!done || right)
+            return done;
         log_write(CLAYER_LOG_INFO, "candidate %s is %s on the whole batch: %s", winner->plan,
                   clayer_verdict_string(outcome.verdict), outcome.reason);
         session_report(s, CLAYER_TUNE_CANDIDATE, winner->plan, &outcome);

@@ -150,7 +150,7 @@ static bool take_over(void *user, const char *path)
                   suspects ? " and one candidate without any" : "", path);
     j->from = j->count;
     j->fits = false;
-    return j->descriptor >= 0;
+    return j->descriptor >= 0 && !j->out_of_memory;
 }
 
 clayer_status journal_open(const char *folder, const char *device, const char *provenance, struct journal **journal)

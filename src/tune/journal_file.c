@@ -123,6 +123,18 @@ static size_t read_lines(char *text, size_t size, bool alive, journal_file_line 
     return damaged;
 }
 
+/* A file that can't be read is left for a later run. Its owner may append to it meanwhile, but never cuts it. */
+static bool read_all(int descriptor, char *text, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t some = read(descriptor, text + done, size - done);
+        if (some == 0 || (some < 0 && errno != EINTR))
+            return false;
+        done += some > 0 ? (size_t)some : 0;
+    }
+    return true;
+}
+
 static clayer_status adopt_one(const char *path, journal_file_line line, journal_file_end end, void *user)
 {
     struct stat info;
@@ -134,9 +146,8 @@ static clayer_status adopt_one(const char *path, journal_file_line line, journal
     if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_size < FILE_MOST)
         text = malloc((size_t)info.st_size + 1);
     clayer_status status = CLAYER_OK;
-    if (text) {
-        const ssize_t size = read(descriptor, text, (size_t)info.st_size);
-        const size_t damaged = read_lines(text, size > 0 ? (size_t)size : 0, alive, line, user);
+    if (text && read_all(descriptor, text, (size_t)info.st_size)) {
+        const size_t damaged = read_lines(text, (size_t)info.st_size, alive, line, user);
         if (damaged && !alive)
             log_write(CLAYER_LOG_DEBUG, "%s: %zu damaged lines are passed over", path, damaged);
         if (!alive && end(user, path) && unlink(path) != 0 && errno != ENOENT)

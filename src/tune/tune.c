@@ -219,7 +219,8 @@ clayer_status clayer_tune(const clayer_tune_params *params, clayer_tune_result *
     REQUIRE(results != NULL || params->shape_count == 0);
     struct session session;
     size_t *order = NULL, unstored = 0;
-    memset(results, 0, params->shape_count * sizeof *results);
+    if (params->shape_count)
+        memset(results, 0, params->shape_count * sizeof *results);
     clayer_status status = open_session(params, results, &session);
     if (status != CLAYER_OK)
         goto fail;
