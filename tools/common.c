@@ -2,13 +2,29 @@
 
 #include <clayer/log.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 const char *tool_name = "clayer";
+
+void tool_start(const char *name)
+{
+    tool_name = name;
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0)
+            continue;
+        /* open takes the lowest that is free, which is this one. For input and output it is opened the wrong way round,
+         * so that they stay what they are, closed: who reads or writes them is told. Error lines may go nowhere. */
+        if (open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY) < 0)
+            _exit(
+                tool_failed("descriptor %d is closed, and /dev/null cannot stand in: %s", descriptor, strerror(errno)));
+    }
+}
 
 static void error_line(const char *format, va_list arguments)
 {
@@ -84,7 +100,9 @@ int tool_size(const char *option, const char *text, size_t least, size_t most, s
 
 int tool_finish(int code)
 {
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return tool_failed("cannot write to standard output: %s", strerror(errno));
+    const bool lost = ferror(stdout) != 0; /* what errno was then is gone */
+    errno = 0;
+    if (fflush(stdout) != 0 || lost)
+        return tool_failed("cannot write to standard output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
     return code;
 }

@@ -13,8 +13,12 @@ enum {
     EXIT_CODE_NO_DEVICE = 3 /* clayer-query: no usable OpenCL device */
 };
 
-/* The tool's name for error lines; set first of all in main. */
+/* The tool's name for error lines. */
 extern const char *tool_name;
+
+/* First of all in main. Gives the tool its name, and sees to it that descriptors 0 to 2 are taken: one that the caller
+ * closed would become the next file opened, a journal say, and what is meant for standard output would go into it. */
+void tool_start(const char *name);
 
 /* Prints "NAME: message" as one line on stderr and returns EXIT_CODE_USAGE or EXIT_CODE_FAILED. */
 int tool_usage(const char *format, ...) CLAYER_PRINTF(1, 2);

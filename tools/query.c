@@ -305,7 +305,7 @@ static int run(struct query *query)
 
 int main(int argc, char **argv)
 {
-    tool_name = "clayer-query";
+    tool_start("clayer-query");
     struct query query = {0};
     const char *task = NULL, *library = NULL, *keep = NULL;
     enum cache_task cache = CACHE_NONE;

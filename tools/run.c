@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 {
     struct run run = {0};
     int stopped = 0;
-    tool_name = "clayer-run";
+    tool_start("clayer-run");
     int code = run_options_read(argc, argv, &run.options);
     if (code >= 0)
         return code;

@@ -134,7 +134,7 @@ static int tune(struct tune_options *o, const char *argument)
 int main(int argc, char **argv)
 {
     struct tune_options o;
-    tool_name = "clayer-tune";
+    tool_start("clayer-tune");
     int code = tune_options_read(argc, argv, &o);
     if (o.task != TASK_WORKER)
         tool_show_warnings();

@@ -158,11 +158,11 @@ int tune_options_read(int argc, char **argv, struct tune_options *o)
         for (int option; (option = tool_option(argc, argv, options)) != -1;) {
             if (option == 'h') {
                 fputs(help, stdout);
-                return tool_finish(0);
+                return 0;
             }
             if (option == 'V') {
                 printf("clayer-tune %s\n", clayer_version_string());
-                return tool_finish(0);
+                return 0;
             }
             const int code = read_one(o, option, pass == 1);
             if (code)

@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 {
     struct options options = {.rounds = 5, .sample_seconds = 0.05};
     struct setup setup;
-    tool_name = "clayer-bench";
+    tool_start("clayer-bench");
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is told by write's answer */
     /* The form in which clayer-bench starts itself for the peer "clayer"; not for people. */
     if (argc > 1 && !strcmp(argv[1], "--peer")) {
