@@ -20,6 +20,7 @@ enum tune_task { TASK_TUNE, TASK_DRY_RUN, TASK_SHOW, TASK_FORGET, TASK_EXPORT, T
 struct tune_options {
     enum tune_task task;
     const char *device, *file; /* file: of --export, --import, --header */
+    char array[64];            /* its name in --header's file */
     clayer_effort effort;
     double time_limit;
     clayer_activation activation;
@@ -33,6 +34,9 @@ struct tune_options {
 /* -1 to go on, else the exit code. */
 int tune_options_read(int argc, char **argv, struct tune_options *options);
 void tune_options_free(struct tune_options *options);
+
+/* What the array in a header is called, after its file. 0 or an exit code after an error line. */
+int tune_header_name(const char *path, char name[64]);
 
 /* Appends "BATCHxINxOUT" (or a chain's layers) with the activation; a shape that is there already is left out. 0 or an
  * exit code after an error line. */

@@ -176,7 +176,8 @@ int tune_options_read(int argc, char **argv, struct tune_options *o)
     if ((o->model_count || o->shape_count) && o->task != TASK_TUNE && o->task != TASK_DRY_RUN &&
         !(o->task == TASK_FORGET && !o->model_count))
         return tool_usage("this needs no shapes: leave --shape, --suite and --model out");
-    return -1;
+    const int code = o->task == TASK_HEADER ? tune_header_name(o->file, o->array) : 0;
+    return code ? code : -1;
 }
 
 void tune_options_free(struct tune_options *o)

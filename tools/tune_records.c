@@ -91,22 +91,6 @@ static int import(const struct tune_options *o)
     return 0;
 }
 
-/* The name of the array in a header, from the file's own. */
-static void identifier(const char *path, char *name, size_t size)
-{
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    size_t used = 0;
-    if (*base >= '0' && *base <= '9')
-        name[used++] = '_';
-    for (; *base && *base != '.' && used + 1 < size; base++) {
-        const bool letter =
-            (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z') || (*base >= '0' && *base <= '9');
-        name[used++] = letter ? *base : '_';
-    }
-    name[used] = '\0';
-}
-
 int tune_records(struct tune_options *o)
 {
     if (o->task == TASK_IMPORT)
@@ -122,10 +106,8 @@ int tune_records(struct tune_options *o)
         code = o->task == TASK_SHOW ? show_all(o, &devices[i]) : forget(o, &devices[i]);
     if (code == 0 && (o->task == TASK_EXPORT || o->task == TASK_HEADER)) {
         const clayer_device_info *device = all ? NULL : devices;
-        char name[64];
-        identifier(o->file, name, sizeof name);
         const clayer_status status = o->task == TASK_EXPORT ? clayer_tuning_export(device, o->file, &records)
-                                                            : clayer_tuning_header(device, o->file, name, &records);
+                                                            : clayer_tuning_header(device, o->file, o->array, &records);
         if (status != CLAYER_OK)
             code = tool_failed("%s", clayer_last_error());
         else if (o->json)
