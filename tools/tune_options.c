@@ -150,8 +150,32 @@ static int read_one(struct tune_options *o, int option, bool shapes)
     }
 }
 
+/* The options that a task has a use for, by their letters above. Another one tells of a misunderstanding: --forget
+ * --shape 1x2x3 --activation gelu would forget the shape's other records, too, and a dry run shows a search to its end,
+ * whatever the time, and not what --refresh would do. */
+static const struct {
+    const char *name, *uses;
+} tasks[] = {
+    [TASK_TUNE] = {"tuning", "dsSmaetrj"}, [TASK_DRY_RUN] = {"--dry-run", "dsSmaejn"},
+    [TASK_SHOW] = {"--show", "djw"},       [TASK_FORGET] = {"--forget", "dsSjf"},
+    [TASK_EXPORT] = {"--export", "djx"},   [TASK_IMPORT] = {"--import", "ji"},
+    [TASK_HEADER] = {"--header", "djH"},   [TASK_WORKER] = {"--worker", "W"},
+};
+
+static int check_used(const struct tune_options *o, const bool given[128])
+{
+    for (const struct option *option = options; option->name; option++)
+        if (given[option->val] && !strchr(tasks[o->task].uses, option->val))
+            return tool_usage("%s has no use for --%s: leave it out", tasks[o->task].name, option->name);
+    if (given['a'] && !o->shape_count && (o->model_count || o->refresh))
+        return tool_usage(
+            "--activation is for --shape and --suite: models and records have their own, so leave it out");
+    return 0;
+}
+
 int tune_options_read(int argc, char **argv, struct tune_options *o)
 {
+    bool given[128] = {false}; /* by letter */
     *o = (struct tune_options){.activation = CLAYER_ACTIVATION_RELU};
     for (int pass = 0; pass < 2; pass++) {
         optind = 1;
@@ -164,6 +188,7 @@ int tune_options_read(int argc, char **argv, struct tune_options *o)
                 printf("clayer-tune %s\n", clayer_version_string());
                 return 0;
             }
+            given[option] = true;
             const int code = read_one(o, option, pass == 1);
             if (code)
                 return code;
@@ -171,12 +196,9 @@ int tune_options_read(int argc, char **argv, struct tune_options *o)
     }
     if (optind < argc)
         return tool_usage("'%.80s' is no option; see --help", argv[optind]);
-    if (o->task == TASK_WORKER && argc != 2)
-        return tool_usage("--worker is clayer-tune's own and takes nothing beside it");
-    if ((o->model_count || o->shape_count) && o->task != TASK_TUNE && o->task != TASK_DRY_RUN &&
-        !(o->task == TASK_FORGET && !o->model_count))
-        return tool_usage("this needs no shapes: leave --shape, --suite and --model out");
-    const int code = o->task == TASK_HEADER ? tune_header_name(o->file, o->array) : 0;
+    int code = check_used(o, given);
+    if (code == 0 && o->task == TASK_HEADER)
+        code = tune_header_name(o->file, o->array);
     return code ? code : -1;
 }
 
