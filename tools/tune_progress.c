@@ -83,7 +83,7 @@ static void draw(struct tune_progress *t, const clayer_tune_progress *p)
     if (t->drawn && p->event == CLAYER_TUNE_WAITING && time - t->drawn_at < REDRAW)
         return;
     t->drawn_at = time;
-    const size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20 ? window.ws_col : 80;
+    const size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col : 80;
     char bar[17] = "";
     const size_t total = p->total > p->done ? p->total : p->done ? p->done : 1, width = columns < 110 ? 6 : 16;
     for (size_t i = 0; i < width; i++)
