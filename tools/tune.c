@@ -60,6 +60,15 @@ static int code_of(clayer_status status)
     }
 }
 
+int tune_failed(const clayer_device_info *device)
+{
+    char said[1024];
+    snprintf(said, sizeof said, "%s", clayer_last_error());
+    if (device->type == CLAYER_DEVICE_HOST && clayer_opencl_status() != CLAYER_OK)
+        return tool_failed("%s; there is no OpenCL device: %s", said, clayer_last_error());
+    return tool_failed("%s", said);
+}
+
 static int tune_device(const struct tune_options *o, const clayer_device_info *device, const char *worker,
                        double time_limit)
 {
@@ -99,7 +108,7 @@ static int tune_device(const struct tune_options *o, const clayer_device_info *d
     if (!o->json)
         tune_table(o, device, results, place.path);
     if (status != CLAYER_OK && status != CLAYER_ERROR_CANCELLED)
-        tool_failed("%s", clayer_last_error());
+        tune_failed(device);
     free(results);
     return code;
 }

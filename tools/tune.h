@@ -73,6 +73,9 @@ void tune_json_result(const clayer_device_info *device, const clayer_tune_shape 
 /* "1.234 ms" */
 void tune_print_time(double seconds, char text[24]);
 
+/* Reports the last error; of the host, which is taken where there is no other device, also why there is none. */
+int tune_failed(const clayer_device_info *device);
+
 int tune_dry_run(const struct tune_options *options, const clayer_device_info *device);
 int tune_records(struct tune_options *options);
 

@@ -104,6 +104,6 @@ int tune_dry_run(const struct tune_options *o, const clayer_device_info *device)
     const clayer_tune_params params = {
         .device = device->id, .shapes = o->shapes, .shape_count = o->shape_count, .effort = o->effort};
     if (clayer_tune_explain(&params, print_candidate, &dry) != CLAYER_OK)
-        return tool_failed("%s", clayer_last_error());
+        return tune_failed(device);
     return 0;
 }
