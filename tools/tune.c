@@ -78,8 +78,8 @@ static int tune_device(const struct tune_options *o, const clayer_device_info *d
     clayer_tune_result *results = calloc(o->shape_count, sizeof *results);
     if (!results)
         return tool_failed("no memory for %zu results", o->shape_count);
-    if (!place.writable)
-        fprintf(stderr, "clayer-tune: records cannot be stored, so results are only printed: %s\n", place.reason);
+    if (!place.writable) /* not certain: the disk's last 100 KB hold a record, and others may make room meanwhile */
+        fprintf(stderr, "clayer-tune: the records may not be stored; all results are printed: %s\n", place.reason);
     struct tune_progress progress = {.options = o, .device = device, .bar = isatty(STDERR_FILENO) && !o->json};
     const clayer_tune_params params = {.device = device->id,
                                        .shapes = o->shapes,
