@@ -47,6 +47,8 @@ static void describe(const struct store_item *item, clayer_tuning_record *record
         snprintf(record->reason, sizeof record->reason, "%s", item->rejected);
     else if (plan_record_read(r, &family, &configuration) != CLAYER_OK)
         snprintf(record->reason, sizeof record->reason, "%.150s", clayer_last_error());
+    else if (strcmp(r->layer.types, "f32,f32,f32,f32") != 0)
+        snprintf(record->reason, sizeof record->reason, "this version has layers of f32,f32,f32,f32 only");
     else if (item->shadowed)
         snprintf(record->reason, sizeof record->reason, "another record of this layer comes before it");
     record->in_force = !*record->reason;

@@ -43,40 +43,26 @@ fail:
     return status;
 }
 
-/* The devices that are meant: the one given, or all that have records. The caller frees *devices. */
-static clayer_status meant_devices(const clayer_device_info *info, struct record_device **devices, size_t *count)
+/* The key of a device, or NULL for none. */
+static const struct record_device *key_of(const clayer_device_info *info, struct record_device *key)
 {
     if (!info)
-        return store_devices(devices, count);
-    *devices = malloc(sizeof **devices);
-    if (!*devices)
-        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a device's key");
-    record_device_of(info, *devices);
-    *count = 1;
-    return CLAYER_OK;
+        return NULL;
+    record_device_of(info, key);
+    return key;
 }
 
 /* The user's records as a text. */
 static clayer_status collect(const clayer_device_info *info, char **text, size_t *length, size_t *records)
 {
-    struct format_content content = {.state = FORMAT_SOUND};
-    struct record_device *devices = NULL;
-    size_t count = 0;
-    clayer_status status;
+    struct format_content content;
+    struct record_device key;
+    TRY(store_read(key_of(info, &key), &content));
     *records = 0;
-    TRY_GOTO(meant_devices(info, &devices, &count));
-    for (size_t i = 0; i < count; i++) {
-        struct format_section *section;
-        TRY_GOTO(format_section(&content, &devices[i], &section));
-        free(section->records); /* of a device that is listed twice */
-        TRY_GOTO(store_read(&devices[i], &section->records, &section->count));
-        section->room = section->count;
-        *records += section->count;
-    }
-    status = format_write(&content, text, length);
-fail:
+    for (size_t i = 0; i < content.count; i++)
+        *records += content.sections[i].count;
+    const clayer_status status = format_write(&content, text, length);
     format_free(&content);
-    free(devices);
     return status;
 }
 
@@ -164,26 +150,21 @@ clayer_status clayer_tuning_forget(const clayer_device_info *device, size_t batc
                                    size_t out_features, size_t *removed)
 {
     struct wish wish = {batch, in_features, out_features};
-    struct record_device *devices = NULL;
-    size_t count = 0, total = 0;
-    clayer_status status = meant_devices(device, &devices, &count);
-    for (size_t i = 0; i < count && status == CLAYER_OK; i++) {
-        size_t one = 0;
-        status = store_forget(&devices[i], unwanted, &wish, &one);
-        total += one;
-    }
-    free(devices);
+    struct record_device key;
+    size_t count;
+    const clayer_status status = store_forget(key_of(device, &key), unwanted, &wish, &count);
     if (removed)
-        *removed = total;
+        *removed = count;
     return status;
 }
 
-clayer_status clayer_tuning_get_place(clayer_tuning_place *place)
+clayer_status clayer_tuning_get_place(const clayer_device_info *device, clayer_tuning_place *place)
 {
     REQUIRE(place != NULL);
     char *folder;
+    struct record_device key;
     memset(place, 0, sizeof *place);
-    const clayer_status status = store_probe_writable(&folder);
+    const clayer_status status = store_probe_writable(key_of(device, &key), &folder);
     if (folder)
         snprintf(place->path, sizeof place->path, "%s", folder);
     free(folder);

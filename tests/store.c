@@ -40,8 +40,12 @@ static clayer_status merge_one(const struct record *record, enum store_merge_mod
 static size_t stored(struct record **records)
 {
     const struct record_device device = key();
-    size_t count;
-    cr_assert_eq(store_read(&device, records, &count), CLAYER_OK, "%s", clayer_last_error());
+    struct format_content content;
+    cr_assert_eq(store_read(&device, &content), CLAYER_OK, "%s", clayer_last_error());
+    cr_assert_leq(content.count, 1);
+    const size_t count = content.count ? content.sections[0].count : 0;
+    *records = content.count ? content.sections[0].records : NULL;
+    free(content.sections);
     return count;
 }
 
@@ -192,8 +196,65 @@ Test(store, later_version_is_left_alone)
     char *text = records_file(file_path(), &length);
     cr_expect_str_eq(text, later);
     free(text);
-    struct record *records;
-    cr_expect_eq(stored(&records), 0);
+
+    /* Nobody takes the rest for all there is, and a copy made before stays. */
+    size_t count;
+    const char *copy = records_path("copy.json");
+    clayer_tuning_place place;
+    const clayer_device_info info = records_device();
+    records_write(copy, "kept", 4);
+    cr_expect_eq(clayer_tuning_export(&info, copy, &count), CLAYER_ERROR_UNSUPPORTED);
+    cr_expect_eq(clayer_tuning_export(NULL, copy, &count), CLAYER_ERROR_UNSUPPORTED);
+    cr_expect_eq(clayer_tuning_forget(NULL, 0, 0, 0, &count), CLAYER_ERROR_UNSUPPORTED);
+    text = records_file(copy, &length);
+    cr_expect_str_eq(text, "kept");
+    free(text);
+    cr_assert_eq(clayer_tuning_get_place(NULL, &place), CLAYER_OK);
+    cr_expect(place.writable);
+    cr_assert_eq(clayer_tuning_get_place(&info, &place), CLAYER_OK);
+    cr_expect(!place.writable && strstr(place.reason, "clayer-tuning/7"), "%s", place.reason);
+    records_stop();
+}
+
+/* Counts records of the user's store. */
+static void count_user(void *user, const clayer_tuning_record *record)
+{
+    *(int *)user += record->origin == CLAYER_TUNING_USER && record->related && record->in_force;
+}
+
+static int listed(void)
+{
+    int count = 0;
+    const clayer_device_info info = records_device();
+    cr_assert_eq(clayer_tuning_list(&info, count_user, &count), CLAYER_OK);
+    return count;
+}
+
+/* Records for a family of devices are found by each of them, and can be given away and removed like others. */
+Test(store, family_is_imported)
+{
+    static const char family[] = "{\"schema\": \"clayer-tuning/1\", \"devices\": [\n"
+                                 "{\"device\": {\"name\": \"Test GPU*\"}, \"records\": [\n"
+                                 "{\"layer\": \"8x64x64\", \"plan\": \"portable\", \"types\": \"f32,f32,f32,f32\", "
+                                 "\"bias\": true, \"costly\": false, \"aligned\": true, \"ns\": 5}\n]}]}\n";
+    records_start();
+    const char *file = records_path("family.json"), *copy = records_path("copy.json");
+    const clayer_device_info info = records_device();
+    clayer_tuning_merged merged;
+    size_t count;
+    records_write(file, family, sizeof family - 1);
+    cr_assert_eq(clayer_tuning_import(file, false, &merged), CLAYER_OK, "%s", clayer_last_error());
+    cr_expect_eq(merged.added, 1);
+    cr_expect_eq(listed(), 1);
+    cr_assert_eq(clayer_tuning_import(file, false, &merged), CLAYER_OK);
+    cr_expect_eq(merged.kept, 1);
+    cr_assert_eq(clayer_tuning_export(NULL, copy, &count), CLAYER_OK);
+    cr_expect_eq(count, 1);
+    cr_assert_eq(clayer_tuning_export(&info, copy, &count), CLAYER_OK);
+    cr_expect_eq(count, 0, "not this device's own");
+    cr_assert_eq(clayer_tuning_forget(&info, 0, 0, 0, &count), CLAYER_OK);
+    cr_expect_eq(count, 1);
+    cr_expect_eq(listed(), 0);
     records_stop();
 }
 
@@ -332,7 +393,7 @@ Test(store, read_only)
         const struct record b = records_make(2, 8, 8, "panel", "", 1e-3);
         const bool good = store_open(&info, &store) == CLAYER_OK && store_count(store) == 1 &&
                           merge_one(&b, STORE_KEEP_BETTER) == CLAYER_ERROR_IO &&
-                          clayer_tuning_get_place(&place) == CLAYER_OK && !place.writable && *place.reason &&
+                          clayer_tuning_get_place(NULL, &place) == CLAYER_OK && !place.writable && *place.reason &&
                           strcmp(place.path, records_path("tuning")) == 0;
         _exit(good ? 0 : 1);
     }
@@ -350,11 +411,11 @@ Test(store, no_place_for_it)
     const struct record a = records_make(1, 8, 8, "panel", "", 1e-3);
     records_start();
     clayer_tuning_place place;
-    cr_assert_eq(clayer_tuning_get_place(&place), CLAYER_OK);
+    cr_assert_eq(clayer_tuning_get_place(NULL, &place), CLAYER_OK);
     cr_expect(place.writable && !*place.reason, "%s", place.reason);
     records_write(records_path("file"), "", 0);
     setenv("CLAYER_DATA_DIR", records_path("file"), 1);
-    cr_assert_eq(clayer_tuning_get_place(&place), CLAYER_OK);
+    cr_assert_eq(clayer_tuning_get_place(NULL, &place), CLAYER_OK);
     cr_expect(!place.writable && strstr(place.reason, "/file"), "%s", place.reason);
     cr_expect_eq(merge_one(&a, STORE_KEEP_BETTER), CLAYER_ERROR_IO);
     /* Names that are nobody's friends. */

@@ -306,6 +306,43 @@ Test(store_format, another_devices_name)
     }
 }
 
+/* Values that a person may get wrong are named with their place, laid out in lines or not. */
+Test(store_format, values_written_by_hand)
+{
+    static const struct {
+        const char *from, *to, *words;
+        int record;
+    } cases[] = {
+        {"\"effort\": \"normal\"", "\"effort\": \"slowly\"", "effort is not", 1},
+        {"T17:00:00Z", "T25:00:00Z", "when is not a time", 1},
+        {"2026-11-30", "2026-13-30", "when is not a time", 1},
+        {"\"f32,f32,f32,f32\"", "\"f31,f32,f32,f32\"", "types is not", 1},
+        {"\"f32,f32,f32,f32\"", "\"f32\"", "types is not", 1},
+        {"\"f32,f32,f32,f32\"", "\"f32,f32,f32,f32,f32\"", "types is not", 1},
+        {"\"layer\": \"1x", "\"layer\": \"01x", "layer is not", 2},
+        {"\"layer\": \"1x64x128\"", "\"layer\": \"1x64x128 \"", "layer is not", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length;
+        char place[80];
+        char *text = changed(cases[i].from, cases[i].to, &length);
+        snprintf(place, sizeof place, "line %d: %s", cases[i].record + 2, cases[i].words);
+        cr_expect_eq(read_sample(text, length, FORMAT_DAMAGED, place), RECORDS - 1);
+        for (char *c = text; *c; c++)
+            *c = *c == '\n' ? ' ' : *c;
+        snprintf(place, sizeof place, "device 1, record %d: %s", cases[i].record, cases[i].words);
+        cr_expect_eq(read_sample(text, length, FORMAT_DAMAGED, place), RECORDS - 1);
+        free(text);
+    }
+    size_t length;
+    char *text = sample(&length), *twice = malloc(2 * length);
+    memcpy(twice, text, length);
+    memcpy(twice + length, text, length);
+    cr_expect_eq(read_sample(twice, 2 * length, FORMAT_DAMAGED, "a second schema"), RECORDS);
+    free(twice);
+    free(text);
+}
+
 /* A record that a person wrote has no check. */
 Test(store_format, written_by_hand)
 {

@@ -2,6 +2,7 @@
 #include "tune/journal.h"
 #include "tune/journal_file.h"
 
+#include <clayer/log.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -192,6 +193,49 @@ Test(tune_journal, damage)
             unlink(path);
         file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         close(file);
+    }
+}
+
+static int warnings;
+
+static void count_warning(void *user, clayer_log_level level, const char *message)
+{
+    (void)user;
+    warnings += level == CLAYER_LOG_WARN && strstr(message, "tuning journal ") && strstr(message, "device-1-1.journal");
+}
+
+/* Nobody waits for a pipe, and what is no journal is named. */
+Test(tune_journal, things_in_its_place, .timeout = 20)
+{
+    killed_run();
+    unlink(path);
+    char *end = strrchr(path, '/');
+    strcpy(end, "/device-1-1.journal");
+    char name[600];
+    strcpy(name, path);
+    clayer_log_set(count_warning, NULL, CLAYER_LOG_WARN);
+    for (int kind = 0; kind < 4; kind++) {
+        int made = -1;
+        if (kind == 0)
+            made = mkfifo(name, 0600);
+        else if (kind == 1)
+            made = mkdir(name, 0700);
+        else
+            made = close(open(name, O_WRONLY | O_CREAT, 0600));
+        cr_assert_eq(made, 0);
+        if (kind == 2)
+            cr_assert_eq(truncate(name, (off_t)1 << 30), 0);
+        else if (kind == 3)
+            cr_assert_eq(truncate(name, 4096), 0);
+        warnings = 0;
+        struct journal *j = open_as("p");
+        cr_expect_eq(warnings, 1, "kind %d", kind);
+        cr_assert_null(journal_quarantined(j, "culprit", false));
+        journal_close(&j);
+        size_t lifted;
+        cr_assert_eq(journal_forget(folder, "device", &lifted), CLAYER_OK);
+        cr_assert_eq(lifted, 0);
+        remove(name);
     }
 }
 

@@ -73,7 +73,7 @@ static int tune_device(const struct tune_options *o, const clayer_device_info *d
                        double time_limit)
 {
     clayer_tuning_place place;
-    if (clayer_tuning_get_place(&place) != CLAYER_OK)
+    if (clayer_tuning_get_place(device, &place) != CLAYER_OK)
         return tool_failed("%s", clayer_last_error());
     clayer_tune_result *results = calloc(o->shape_count, sizeof *results);
     if (!results)

@@ -93,7 +93,8 @@ typedef struct clayer_tuning_merged {
 CLAYER_API clayer_status clayer_tuning_import(const char *path, bool replace, clayer_tuning_merged *merged);
 
 /* Writes the user's records for one device, or for all with NULL, to a file that clayer_tuning_import and CLAYER_TUNING
- * take. *records (may be NULL) is how many. */
+ * take. *records (may be NULL) is how many. IO, and UNSUPPORTED for a later version's file, when not all of them could be
+ * read; then nothing is written. */
 CLAYER_API clayer_status clayer_tuning_export(const clayer_device_info *device, const char *path, size_t *records);
 
 /* The same as C source, for clayer_tuning_ship: static const char *const NAME[]. INVALID_ARGUMENT when name is no C
@@ -101,8 +102,8 @@ CLAYER_API clayer_status clayer_tuning_export(const clayer_device_info *device, 
 CLAYER_API clayer_status clayer_tuning_header(const clayer_device_info *device, const char *path, const char *name,
                                               size_t *records);
 
-/* Removes the user's records for one device, or for all with NULL: those of a layer and batch, or, where a number is 0,
- * of any. *removed may be NULL. */
+/* Removes the user's records for one device and for families it belongs to, or for all with NULL: those of a layer and
+ * batch, or, where a number is 0, of any. *removed may be NULL. IO, and UNSUPPORTED for a later version's file. */
 CLAYER_API clayer_status clayer_tuning_forget(const clayer_device_info *device, size_t batch, size_t in_features,
                                               size_t out_features, size_t *removed);
 
@@ -113,8 +114,9 @@ typedef struct clayer_tuning_place {
     size_t reserved[8];
 } clayer_tuning_place;
 
-/* Where the user's records are, and whether new ones can be kept: makes the directory and writes a file to it. */
-CLAYER_API clayer_status clayer_tuning_get_place(clayer_tuning_place *place);
+/* Where the user's records are, and whether new ones can be kept: makes the directory, writes a file to it, and reads the
+ * device's (NULL: no device's), which cannot be merged into when it is unreadable or a later version's. */
+CLAYER_API clayer_status clayer_tuning_get_place(const clayer_device_info *device, clayer_tuning_place *place);
 
 #ifdef __cplusplus
 }

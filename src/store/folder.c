@@ -47,8 +47,9 @@ clayer_status folder_file(const char *folder, const struct record_device *device
     while (used > 0 && name[used - 1] == '-')
         used--;
     name[used] = '\0';
-    if (asprintf(path, "%s/%s-%016llx" FOLDER_SUFFIX, folder, used ? name : "device",
-                 (unsigned long long)XXH3_64bits(key, (size_t)length)) < 0)
+    if (asprintf(path, "%s/%s-%016llx%s", folder, used ? name : "device",
+                 (unsigned long long)XXH3_64bits(key, (size_t)length),
+                 record_device_is_family(device) ? FOLDER_FAMILY_SUFFIX : FOLDER_SUFFIX) < 0)
         return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for a path");
     return CLAYER_OK;
 }
@@ -152,8 +153,10 @@ clayer_status folder_visit(const char *folder, const char *suffix, folder_visito
     struct dirent **entries;
     const int count = scandir(folder, &entries, is_visible, compare_entries);
     clayer_status status = CLAYER_OK;
-    if (count < 0 && errno != ENOENT && errno != ENOTDIR)
-        folder_warn("cannot list %s: %s", folder, strerror(errno));
+    if (count < 0 && errno == ENOMEM)
+        return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory to list %s", folder);
+    if (count < 0 && errno != ENOENT)
+        return FAIL(CLAYER_ERROR_IO, "cannot list %s: %s", folder, strerror(errno));
     for (int i = 0; i < count; i++) {
         char *path;
         if (status == CLAYER_OK && text_ends(entries[i]->d_name, suffix)) {

@@ -13,7 +13,8 @@
 /* The user's directory, on the heap; NULL when there is none. */
 clayer_status folder_user(char **folder);
 
-/* The path of a device's file in a directory, on the heap: letters and digits of its name, and a hash of its key. */
+/* The path of a device's file in a directory, or of one for a family of devices, on the heap: letters and digits of its
+ * name, and a hash of its key. */
 clayer_status folder_file(const char *folder, const struct record_device *device, char **path);
 
 /* What a file was when it was read. */
@@ -37,7 +38,8 @@ CLAYER_PRINTF(1, 2) void folder_warn(const char *format, ...);
 /* The same of what was wrong with a text, if anything was. */
 void folder_report(const char *name, const struct format_content *content);
 
-/* Calls back with the path of each file whose name ends so. A directory that is not there has none. */
+/* Calls back with the path of each file whose name ends so. A directory that is not there has none; IO when it cannot
+ * be listed. */
 typedef clayer_status (*folder_visitor)(void *user, const char *path);
 clayer_status folder_visit(const char *folder, const char *suffix, folder_visitor visitor, void *user);
 

@@ -78,7 +78,7 @@ static bool get_size(const char **text, char end, size_t *size)
     const char *c = *text;
     for (*size = 0; *c >= '0' && *c <= '9' && *size < SIZE_MAX / 16; c++)
         *size = *size * 10 + (size_t)(*c - '0');
-    const bool good = c > *text && *c == end;
+    const bool good = c > *text && *c == end && !(**text == '0' && c > *text + 1);
     *text = c + (end != '\0');
     return good;
 }
@@ -110,7 +110,8 @@ bool format_get_record(const json_t *object, struct record *record, uint64_t *ch
         snprintf(wrong, size, "a record is not an object");
         return false;
     }
-    get_layer(json_string_value(json_object_get(object, "layer")), &record->layer);
+    if (!get_layer(json_string_value(json_object_get(object, "layer")), &record->layer))
+        record->layer.batch = 0; /* record_wrong has the words */
     get_plan(json_string_value(json_object_get(object, "plan")), record);
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const json_t *value = json_object_get(object, fields[i].name);
@@ -153,7 +154,8 @@ static uint64_t scan_number(struct scan *s)
     const char *c = s->at;
     while (c && c < s->end && *c >= '0' && *c <= '9' && c - s->at < 18)
         value = value * 10 + (uint64_t)(*c++ - '0');
-    s->at = c == s->at || (c < s->end && *c >= '0' && *c <= '9') ? NULL : c;
+    const bool padded = c && c - s->at > 1 && *s->at == '0';
+    s->at = c == s->at || padded || (c < s->end && *c >= '0' && *c <= '9') ? NULL : c;
     return value;
 }
 

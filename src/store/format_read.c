@@ -21,7 +21,8 @@ struct reader {
     bool irregular;              /* not laid out in our lines */
     bool has_schema;
     int depth;
-    size_t line; /* from 1; 0 while the text is read as a whole */
+    size_t line;                 /* from 1; 0 while the text is read as a whole: then the places, from 1 or 0 */
+    size_t device_at, record_at;
 };
 
 CLAYER_PRINTF(2, 3) static void complain(struct reader *r, const char *format, ...)
@@ -29,9 +30,13 @@ CLAYER_PRINTF(2, 3) static void complain(struct reader *r, const char *format, .
     r->content->state = FORMAT_DAMAGED;
     if (*r->content->problem)
         return;
-    char place[32] = "";
+    char place[64] = "";
     if (r->line)
         snprintf(place, sizeof place, "line %zu: ", r->line);
+    else if (r->record_at)
+        snprintf(place, sizeof place, "device %zu, record %zu: ", r->device_at, r->record_at);
+    else if (r->device_at)
+        snprintf(place, sizeof place, "device %zu: ", r->device_at);
     const int used = snprintf(r->content->problem, sizeof r->content->problem, "%s", place);
     va_list arguments;
     va_start(arguments, format);
@@ -91,6 +96,8 @@ static clayer_status take_device(struct reader *r, const json_t *object)
 static void take_schema(struct reader *r, const json_t *object)
 {
     const char *schema = json_string_value(json_object_get(object, "schema"));
+    if (r->has_schema) /* another text behind the first one; its records are read */
+        complain(r, "a second schema");
     const size_t name = strlen(FORMAT_NAME);
     r->has_schema = schema && strcmp(schema, FORMAT_SCHEMA) == 0;
     if (schema && strncmp(schema, FORMAT_NAME, name) == 0 && schema[name] >= '1' && schema[name] <= '9' &&
@@ -215,8 +222,14 @@ static clayer_status read_tree(struct reader *r, const json_t *tree)
         complain(r, "there is no list of devices");
     json_array_foreach(json_object_get(tree, "devices"), i, entry)
     {
+        r->device_at = i + 1;
+        r->record_at = 0;
         TRY(take_device(r, entry));
-        json_array_foreach(json_object_get(entry, "records"), j, record) TRY(take_record(r, record));
+        json_array_foreach(json_object_get(entry, "records"), j, record)
+        {
+            r->record_at = j + 1;
+            TRY(take_record(r, record));
+        }
     }
     return CLAYER_OK;
 }

@@ -59,7 +59,10 @@ static clayer_status read_folder(struct reading *r, const char *folder)
     const clayer_status status = read_file(r, path);
     free(path);
     TRY(status);
-    return folder_visit(folder, FOLDER_FAMILY_SUFFIX, read_file, r);
+    const clayer_status listed = folder_visit(folder, FOLDER_FAMILY_SUFFIX, read_file, r);
+    if (listed == CLAYER_ERROR_IO)
+        folder_warn("%s", clayer_last_error());
+    return listed == CLAYER_ERROR_IO ? CLAYER_OK : listed;
 }
 
 static clayer_status read_environment(struct reading *r)

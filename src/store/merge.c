@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /* A stopped process may hold the lock for ever; nobody else waits longer than this. While others write, which changes
- * the directory, the waiting begins anew, up to a limit: eight writers on a slow disk, each syncing its file, kept one of
- * them waiting for more than 8 s. */
+ * the directory, the waiting begins anew, up to a limit: eight writers on a slow disk, each syncing its file, kept one
+ * of them waiting for more than 8 s. */
 #define LOCK_SECONDS 8.0
 #define LOCK_LONGEST 60.0
 #define LOCK_PAUSE_NS 10000000
@@ -79,7 +79,21 @@ static clayer_status make_folder(char **folder)
     return paths_make(*folder);
 }
 
-clayer_status store_probe_writable(char **folder)
+/* Whether the device's file, if there is one, is such that it can be read, changed and replaced. */
+static clayer_status probe_file(const char *folder, const struct record_device *device)
+{
+    char *path;
+    struct format_content content;
+    TRY(folder_file(folder, device, &path));
+    clayer_status status = folder_read(path, device, &content, NULL, NULL, NULL);
+    if (content.state == FORMAT_LATER)
+        status = FAIL(CLAYER_ERROR_UNSUPPORTED, "%s is left alone: %s", path, content.problem);
+    format_free(&content);
+    free(path);
+    return status;
+}
+
+clayer_status store_probe_writable(const struct record_device *device, char **folder)
 {
     char *path = NULL, *bytes = NULL;
     struct staged_file file = {.fd = -1};
@@ -95,6 +109,8 @@ clayer_status store_probe_writable(char **folder)
     TRY_GOTO(file_write_all(file.fd, bytes, PROBE_BYTES, path));
     if (fsync(file.fd) != 0)
         FAIL_GOTO(CLAYER_ERROR_IO, "cannot write to %s: %s", *folder, strerror(errno));
+    if (device)
+        status = probe_file(*folder, device);
 fail:
     staged_file_abort(&file);
     free(path);
@@ -119,8 +135,8 @@ static clayer_status set_aside(const char *path, const char *text, size_t length
     return status;
 }
 
-/* What to do to a device's records; *changed tells whether anything is different then. */
-typedef clayer_status (*change)(void *user, struct format_section *section, bool *changed);
+/* What to do to a file's records; *changed tells whether anything is different then. */
+typedef clayer_status (*change)(void *user, struct format_content *content, bool *changed);
 
 /* Writes content to path unless someone has changed the file since it was read. */
 static clayer_status replace_file(const char *path, const struct format_content *content,
@@ -146,21 +162,19 @@ fail:
 }
 
 /* One try: reads, changes, writes. *done is false when someone else was faster. */
-static clayer_status try_update(const char *path, const struct record_device *device, change apply, void *user,
+static clayer_status try_update(const char *path, const struct record_device *expected, change apply, void *user,
                                 bool *done)
 {
     struct format_content content;
     struct folder_state before;
-    struct format_section *section;
     char *text;
     size_t length;
     bool changed = false;
-    TRY(folder_read(path, device, &content, &before, &text, &length));
+    TRY(folder_read(path, expected, &content, &before, &text, &length));
     clayer_status status = CLAYER_OK;
     if (content.state == FORMAT_LATER)
         FAIL_GOTO(CLAYER_ERROR_UNSUPPORTED, "%s is left alone: %s", path, content.problem);
-    TRY_GOTO(format_section(&content, device, &section));
-    TRY_GOTO(apply(user, section, &changed));
+    TRY_GOTO(apply(user, &content, &changed));
     *done = !changed;
     if (changed && content.state == FORMAT_DAMAGED) {
         folder_report(path, &content);
@@ -174,28 +188,23 @@ fail:
     return status;
 }
 
-static clayer_status update(const struct record_device *device, change apply, void *user)
+static clayer_status update(const char *folder, const char *path, const struct record_device *expected, change apply,
+                            void *user)
 {
-    char *folder = NULL, *path = NULL;
-    int lock = -1;
     bool done = false;
-    clayer_status status;
-    TRY_GOTO(make_folder(&folder));
-    TRY_GOTO(folder_file(folder, device, &path));
-    lock = lock_folder(folder);
-    for (int i = 0; i < ATTEMPTS && !done; i++)
-        TRY_GOTO(try_update(path, device, apply, user, &done));
-    if (!done)
+    clayer_status status = CLAYER_OK;
+    const int lock = lock_folder(folder);
+    for (int i = 0; i < ATTEMPTS && !done && status == CLAYER_OK; i++)
+        status = try_update(path, expected, apply, user, &done);
+    if (status == CLAYER_OK && !done)
         status = FAIL(CLAYER_ERROR_IO, "%s changes all the time: another program writes it without end", path);
-fail:
     if (lock >= 0)
         close(lock);
-    free(folder);
-    free(path);
     return status;
 }
 
 struct merging {
+    const struct record_device *device;
     const struct record *records;
     size_t count;
     enum store_merge_mode mode;
@@ -222,9 +231,11 @@ static struct record *find(const struct format_section *section, size_t count, c
                                                                                          : NULL;
 }
 
-static clayer_status merge_into(void *user, struct format_section *section, bool *changed)
+static clayer_status merge_into(void *user, struct format_content *content, bool *changed)
 {
     struct merging *m = user;
+    struct format_section *section;
+    TRY(format_section(content, m->device, &section));
     const size_t there = section->count; /* sorted; what is appended is found by format_sort */
     m->merged = (struct store_merged){0, 0, 0};
     for (size_t i = 0; i < m->count; i++) {
@@ -248,126 +259,146 @@ static clayer_status merge_into(void *user, struct format_section *section, bool
 clayer_status store_merge(const struct record_device *device, const struct record *records, size_t count,
                           enum store_merge_mode mode, struct store_merged *merged)
 {
-    struct merging merging = {.records = records, .count = count, .mode = mode};
+    struct merging merging = {.device = device, .records = records, .count = count, .mode = mode};
+    char *folder = NULL, *path = NULL;
+    clayer_status status = CLAYER_OK;
     for (size_t i = 0; i < count; i++) {
         const char *wrong = record_wrong(&records[i]);
         if (wrong)
             return FAIL(CLAYER_ERROR_INVALID_ARGUMENT, "a tuning record cannot be kept: %s", wrong);
     }
-    if (count > 0)
-        TRY(update(device, merge_into, &merging));
+    if (count > 0) {
+        TRY_GOTO(make_folder(&folder));
+        TRY_GOTO(folder_file(folder, device, &path));
+        TRY_GOTO(update(folder, path, device, merge_into, &merging));
+    }
     if (merged)
         *merged = merging.merged;
-    return CLAYER_OK;
+fail:
+    free(folder);
+    free(path);
+    return status;
+}
+
+/* The user's directory as it is, without making one. */
+struct place {
+    const struct record_device *device; /* NULL: all */
+    char *folder, *own;                 /* the directory, and the device's file there; NULL when there is none */
+};
+
+static clayer_status find_place(const struct record_device *device, struct place *place)
+{
+    *place = (struct place){.device = device};
+    TRY(folder_user(&place->folder));
+    return place->folder && device ? folder_file(place->folder, device, &place->own) : CLAYER_OK;
+}
+
+static void leave_place(struct place *place)
+{
+    free(place->folder);
+    free(place->own);
+}
+
+/* Whether a file may hold what the device, or everybody, is to have. */
+static bool concerns(const struct place *place, const char *path)
+{
+    return !place->device || strcmp(path, place->own) == 0 || text_ends(path, FOLDER_FAMILY_SUFFIX);
+}
+
+/* The device that a file is about, as far as its name tells. */
+static const struct record_device *expected_in(const struct place *place, const char *path)
+{
+    return place->own && strcmp(path, place->own) == 0 ? place->device : NULL;
 }
 
 struct forgetting {
+    struct place place;
     store_unwanted unwanted;
     void *user;
-    size_t removed;
+    size_t removed;   /* from all files */
+    size_t from_file; /* in the last try */
 };
 
-static clayer_status forget_from(void *user, struct format_section *section, bool *changed)
+static clayer_status forget_from(void *user, struct format_content *content, bool *changed)
 {
     struct forgetting *f = user;
-    size_t kept = 0;
-    for (size_t i = 0; i < section->count; i++)
-        if (!f->unwanted(f->user, &section->records[i]))
-            section->records[kept++] = section->records[i];
-    f->removed = section->count - kept;
-    section->count = kept;
-    *changed = f->removed > 0;
+    f->from_file = 0;
+    for (size_t i = 0; i < content->count; i++) {
+        struct format_section *section = &content->sections[i];
+        size_t kept = 0;
+        if (f->place.device && !record_device_matches(&section->device, f->place.device))
+            continue;
+        for (size_t j = 0; j < section->count; j++)
+            if (!f->unwanted(f->user, &section->records[j]))
+                section->records[kept++] = section->records[j];
+        f->from_file += section->count - kept;
+        section->count = kept;
+    }
+    *changed = f->from_file > 0;
+    return CLAYER_OK;
+}
+
+static clayer_status forget_file(void *user, const char *path)
+{
+    struct forgetting *f = user;
+    if (!concerns(&f->place, path))
+        return CLAYER_OK;
+    TRY(update(f->place.folder, path, expected_in(&f->place, path), forget_from, f));
+    f->removed += f->from_file;
     return CLAYER_OK;
 }
 
 clayer_status store_forget(const struct record_device *device, store_unwanted unwanted, void *user, size_t *removed)
 {
     struct forgetting forgetting = {.unwanted = unwanted, .user = user};
-    char *folder, *path;
-    TRY(folder_user(&folder));
-    *removed = 0;
-    if (!folder)
-        return CLAYER_OK;
-    clayer_status status = folder_file(folder, device, &path);
-    free(folder);
-    TRY(status);
-    if (folder_state(path).exists) /* nothing is made where nothing can be forgotten */
-        status = update(device, forget_from, &forgetting);
-    free(path);
+    clayer_status status = find_place(device, &forgetting.place);
+    if (status == CLAYER_OK && forgetting.place.folder)
+        status = folder_visit(forgetting.place.folder, FOLDER_SUFFIX, forget_file, &forgetting);
+    leave_place(&forgetting.place);
     *removed = forgetting.removed;
     return status;
 }
 
-struct found_devices {
-    struct record_device *devices;
-    size_t count;
+struct collecting {
+    struct place place;
+    struct format_content *all;
 };
 
-static clayer_status find_devices(void *user, const char *path)
+static clayer_status collect_file(void *user, const char *path)
 {
-    struct found_devices *found = user;
+    struct collecting *c = user;
     struct format_content content;
-    if (text_ends(path, FOLDER_FAMILY_SUFFIX))
+    struct format_section *section;
+    if (!concerns(&c->place, path))
         return CLAYER_OK;
-    const clayer_status status = folder_read(path, NULL, &content, NULL, NULL, NULL);
-    if (status != CLAYER_OK) {
-        folder_warn("%s", clayer_last_error());
-        return status == CLAYER_ERROR_OUT_OF_MEMORY ? status : CLAYER_OK;
-    }
+    TRY(folder_read(path, expected_in(&c->place, path), &content, NULL, NULL, NULL));
+    clayer_status status = CLAYER_OK;
+    if (content.state == FORMAT_LATER)
+        FAIL_GOTO(CLAYER_ERROR_UNSUPPORTED, "%s cannot be used: %s", path, content.problem);
     folder_report(path, &content);
     for (size_t i = 0; i < content.count; i++) {
-        struct record_device *grown = realloc(found->devices, (found->count + 1) * sizeof *grown);
-        if (!grown) {
-            format_free(&content);
-            return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for the tuned devices");
-        }
-        found->devices = grown;
-        found->devices[found->count++] = content.sections[i].device;
+        const struct format_section *found = &content.sections[i];
+        if (c->place.device && !record_device_equal(&found->device, c->place.device))
+            continue;
+        TRY_GOTO(format_section(c->all, &found->device, &section));
+        for (size_t j = 0; j < found->count; j++)
+            TRY_GOTO(format_append(section, &found->records[j]));
+        format_sort(section);
     }
+fail:
     format_free(&content);
-    return CLAYER_OK;
+    return status;
 }
 
-clayer_status store_devices(struct record_device **devices, size_t *count)
+clayer_status store_read(const struct record_device *device, struct format_content *content)
 {
-    struct found_devices found = {NULL, 0};
-    char *folder;
-    TRY(folder_user(&folder));
-    const clayer_status status = folder ? folder_visit(folder, FOLDER_SUFFIX, find_devices, &found) : CLAYER_OK;
-    free(folder);
-    if (status != CLAYER_OK) {
-        free(found.devices);
-        return status;
-    }
-    *devices = found.devices;
-    *count = found.count;
-    return CLAYER_OK;
-}
-
-clayer_status store_read(const struct record_device *device, struct record **records, size_t *count)
-{
-    char *folder, *path;
-    struct format_content content;
-    *records = NULL;
-    *count = 0;
-    TRY(folder_user(&folder));
-    if (!folder)
-        return CLAYER_OK;
-    clayer_status status = folder_file(folder, device, &path);
-    free(folder);
-    TRY(status);
-    status = folder_read(path, device, &content, NULL, NULL, NULL);
-    if (status == CLAYER_OK)
-        folder_report(path, &content);
-    free(path);
-    TRY(status);
-    for (size_t i = 0; i < content.count; i++) {
-        if (record_device_equal(&content.sections[i].device, device)) {
-            *records = content.sections[i].records;
-            *count = content.sections[i].count;
-            content.sections[i].records = NULL;
-        }
-    }
-    format_free(&content);
-    return CLAYER_OK;
+    *content = (struct format_content){.state = FORMAT_SOUND};
+    struct collecting collecting = {.all = content};
+    clayer_status status = find_place(device, &collecting.place);
+    if (status == CLAYER_OK && collecting.place.folder)
+        status = folder_visit(collecting.place.folder, FOLDER_SUFFIX, collect_file, &collecting);
+    leave_place(&collecting.place);
+    if (status != CLAYER_OK)
+        format_free(content);
+    return status;
 }

@@ -2,16 +2,17 @@
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
 
-#include "store/record.h"
+#include "store/format.h"
 
 #include <clayer/status.h>
 
 /* The directory, on the heap; NULL when this user has none. */
 clayer_status store_user_folder(char **folder);
 
-/* Makes the directory and proves that a file can be written there; *folder (on the heap, NULL when there is none) is
- * for messages, set in either case. IO with the reason. To be asked before minutes of tuning. */
-clayer_status store_probe_writable(char **folder);
+/* Makes the directory and proves that a file can be written there, and that the device's own (NULL: none) can be merged
+ * into; *folder (on the heap, NULL when there is none) is for messages, set in either case. IO or UNSUPPORTED with the
+ * reason. To be asked before minutes of tuning. */
+clayer_status store_probe_writable(const struct record_device *device, char **folder);
 
 enum store_merge_mode {
     STORE_KEEP_BETTER, /* record_replaces decides */
@@ -30,13 +31,14 @@ struct store_merged {
 clayer_status store_merge(const struct record_device *device, const struct record *records, size_t count,
                           enum store_merge_mode mode, struct store_merged *merged);
 
-/* Removes the records for which `unwanted` is true, in the same way. */
+/* Removes the records of the device and of the families it belongs to, or with NULL all, for which `unwanted` is true, in
+ * the same way. IO when a file or the directory cannot be read. */
 typedef bool (*store_unwanted)(void *user, const struct record *record);
 clayer_status store_forget(const struct record_device *device, store_unwanted unwanted, void *user, size_t *removed);
 
-/* The devices that have a file here. The caller frees *devices. */
-clayer_status store_devices(struct record_device **devices, size_t *count);
-/* The device's records on disk, sorted. The caller frees *records. No file is no records. */
-clayer_status store_read(const struct record_device *device, struct record **records, size_t *count);
+/* The records on disk of the device, or with NULL of all devices and families; format_free them. Damage is named in the
+ * log and passed over; IO and UNSUPPORTED when a file or the directory cannot be read at all, so that nobody takes a part
+ * for the whole. No file is no records. */
+clayer_status store_read(const struct record_device *device, struct format_content *content);
 
 #endif

@@ -132,6 +132,13 @@ static bool number_matches(long pattern, long value)
     return pattern == RECORD_ANY || pattern == value;
 }
 
+bool record_device_is_family(const struct record_device *device)
+{
+    return strchr(device->platform, '*') || strchr(device->vendor, '*') || strchr(device->name, '*') ||
+           device->compute_units == RECORD_ANY || device->max_work_group_size == RECORD_ANY ||
+           device->local_memory_bytes == RECORD_ANY;
+}
+
 bool record_device_matches(const struct record_device *pattern, const struct record_device *device)
 {
     return text_matches(pattern->platform, device->platform) && text_matches(pattern->vendor, device->vendor) &&
@@ -201,13 +208,45 @@ static bool made_of(const char *text, const char *accepted)
     return text[strspn(text, accepted)] == '\0';
 }
 
+static int two_digits(const char *text)
+{
+    return 10 * (text[0] - '0') + text[1] - '0';
+}
+
 static bool is_time(const char *text)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
     for (size_t i = 0; i < sizeof form; i++)
         if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
             return false;
+    const int month = two_digits(text + 5), day = two_digits(text + 8);
+    return month >= 1 && month <= 12 && day >= 1 && day <= 31 && two_digits(text + 11) <= 23 &&
+           two_digits(text + 14) <= 59 && two_digits(text + 17) <= 60;
+}
+
+/* Four types of storage, known to this version or to a later one. */
+static bool is_types(const char *text)
+{
+    static const char *const known[] = {"f32", "f64", "f16", "bf16", "i8", "u8", "i32", "f8e4m3", "f8e5m2"};
+    for (int place = 0; place < 4; place++) {
+        const size_t length = strcspn(text, ",");
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found = found || (strlen(known[i]) == length && strncmp(known[i], text, length) == 0);
+        if (!found || (text[length] == ',') != (place < 3))
+            return false;
+        text += length + 1;
+    }
     return true;
+}
+
+static int effort_rank(const char *effort)
+{
+    static const char *const efforts[] = {"quick", "normal", "exhaustive"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(effort, efforts[i]) == 0)
+            return i + 1;
+    return 0;
 }
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -218,8 +257,8 @@ const char *record_wrong(const struct record *record)
     if (layer->batch < 1 || layer->batch > FEATURES_MAX || layer->in_features < 1 ||
         layer->in_features > FEATURES_MAX || layer->out_features < 1 || layer->out_features > FEATURES_MAX)
         return "layer is not BATCHxINxOUT with each from 1 to 2^40";
-    if (!*layer->types || !made_of(layer->types, LETTERS ","))
-        return "types is not a list such as f32,f32,f32,f32";
+    if (!is_types(layer->types))
+        return "types is not a list of four such as f32,f32,f32,f32";
     if (!*record->family || !made_of(record->family, LETTERS) || !made_of(record->configuration, LETTERS "=,"))
         return "plan is not FAMILY or FAMILY:NAME=VALUE,...";
     if (!(record->seconds * 1e9 >= 0.5 && record->seconds <= SECONDS_MAX))
@@ -230,20 +269,11 @@ const char *record_wrong(const struct record *record)
         return "a time is not from 0 to 10^15 ns";
     if (record->candidates > CANDIDATES_MAX)
         return "candidates is above 10^9";
-    if (!made_of(record->effort, LETTERS))
+    if (*record->effort && !effort_rank(record->effort))
         return "effort is not quick, normal or exhaustive";
     if (*record->when && !is_time(record->when))
         return "when is not a time such as 2026-11-30T17:00:00Z";
     return NULL;
-}
-
-static int effort_rank(const char *effort)
-{
-    static const char *const efforts[] = {"quick", "normal", "exhaustive"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(effort, efforts[i]) == 0)
-            return i + 1;
-    return 0;
 }
 
 bool record_replaces(const struct record *fresh, const struct record *old)

@@ -49,6 +49,8 @@ struct record {
  * and the operating system's kernel in parentheses, modes after a colon). */
 void record_device_of(const clayer_device_info *info, struct record_device *device);
 bool record_device_equal(const struct record_device *a, const struct record_device *b);
+/* Whether it means more than one device. */
+bool record_device_is_family(const struct record_device *device);
 /* Whether a device is one of those that a pattern means; equal keys match too. */
 bool record_device_matches(const struct record_device *pattern, const struct record_device *device);
 

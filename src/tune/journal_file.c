@@ -139,17 +139,23 @@ static clayer_status adopt_one(const char *path, journal_file_line line, journal
 {
     struct stat info;
     char *text = NULL;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    /* Not waiting: there may be a pipe in its place. */
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) /* another run adopted it, or it is none of ours */
         return CLAYER_OK;
     const bool alive = !lock(descriptor);
-    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_size < FILE_MOST)
+    const bool known = fstat(descriptor, &info) == 0;
+    if (known && S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_size < FILE_MOST)
         text = malloc((size_t)info.st_size + 1);
+    else if (known && info.st_nlink > 0)
+        log_write(CLAYER_LOG_WARN, "tuning journal %s is passed over: %s", path,
+                  S_ISREG(info.st_mode) ? "it is larger than a run's" : "no regular file");
     clayer_status status = CLAYER_OK;
     if (text && read_all(descriptor, text, (size_t)info.st_size)) {
         const size_t damaged = read_lines(text, (size_t)info.st_size, alive, line, user);
         if (damaged && !alive)
-            log_write(CLAYER_LOG_DEBUG, "%s: %zu damaged lines are passed over", path, damaged);
+            log_write(CLAYER_LOG_WARN, "tuning journal %s: %zu damaged line%s passed over", path, damaged,
+                      damaged == 1 ? "" : "s");
         if (!alive && end(user, path) && unlink(path) != 0 && errno != ENOENT)
             status = FAIL(CLAYER_ERROR_IO, "cannot remove %s: %s", path, strerror(errno));
     }

@@ -110,12 +110,24 @@ static clayer_status command(struct runner *r, const char *line, double deadline
     return FAIL(CLAYER_ERROR_INTERNAL, "the worker %s answered '%.80s'", r->program, answer);
 }
 
+clayer_status runner_start(struct runner *r, double deadline)
+{
+    char line[WORKER_LINE];
+    r->stopped = r->late = false;
+    if (!r->program)
+        return r->context ? CLAYER_OK
+                          : clayer_context_create(&(clayer_context_params){.device = r->device}, &r->context);
+    if (r->process.pid != 0)
+        return CLAYER_OK;
+    TRY(process_start(r->program, &r->process));
+    snprintf(line, sizeof line, "device %s", r->device);
+    return command(r, line, deadline);
+}
+
 clayer_status runner_ready(struct runner *r, double deadline)
 {
-    r->stopped = r->late = false;
+    TRY(runner_start(r, deadline));
     if (!r->program) {
-        if (!r->context)
-            TRY(clayer_context_create(&(clayer_context_params){.device = r->device}, &r->context));
         if (!r->shaped) {
             trial_destroy(&r->trial);
             TRY(trial_create(r->context, &r->shape, &r->trial));
@@ -124,11 +136,6 @@ clayer_status runner_ready(struct runner *r, double deadline)
         return CLAYER_OK;
     }
     char line[WORKER_LINE];
-    if (r->process.pid == 0) {
-        TRY(process_start(r->program, &r->process));
-        snprintf(line, sizeof line, "device %s", r->device);
-        TRY(command(r, line, deadline));
-    }
     if (!r->shaped) {
         worker_print_shape(&r->shape, line);
         TRY(command(r, line, deadline));

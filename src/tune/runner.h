@@ -26,7 +26,9 @@ enum runner_task { RUNNER_TRY, RUNNER_TIME, RUNNER_TIME_WAITED, RUNNER_CONFIRM }
 clayer_status runner_run(struct runner *runner, enum runner_task task, const char *plan, size_t samples, double stop,
                          double deadline, struct outcome *outcome);
 
-/* Makes sure that the worker and its shape are there, by the deadline. */
+/* Makes sure that the worker is there and has opened the device, by the deadline. */
+clayer_status runner_start(struct runner *runner, double deadline);
+/* The same, and that it has the shape. */
 clayer_status runner_ready(struct runner *runner, double deadline);
 
 /* Ends the worker, since its device answers nothing but errors; the next run starts afresh. */

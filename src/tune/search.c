@@ -23,9 +23,6 @@ static const struct budget budgets[] = {
     [CLAYER_EFFORT_EXHAUSTIVE] = {INFINITY, INFINITY, 60, SIZE_MAX, SIZE_MAX},
 };
 
-/* For a worker to start, and for a family's first candidate: the driver loads its compiler, CLBlast compiles a dozen
- * kernels. What that took is the measure for later ones. */
-#define START_SECONDS 30.0
 /* Longer than the longest good candidate, by this factor, is a hang. */
 #define HANG_FACTOR 10.0
 /* Failures in a row after which the device itself is suspected, and fresh workers that it gets. */

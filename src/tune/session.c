@@ -61,7 +61,16 @@ void session_report(struct search *search, clayer_tune_event event, const char *
 bool session_tick(void *user)
 {
     struct session *session = user;
+    const clayer_tune_params *params = session->params;
     if (session->current)
         session_report(session->current, CLAYER_TUNE_WAITING, NULL, NULL);
+    else if (params->callback && params->shape_count) /* the device is being opened */
+        session->cancelled = params->callback(params->user, &(clayer_tune_progress){.event = CLAYER_TUNE_WAITING,
+                                                                                    .shape = params->shapes,
+                                                                                    .shape_count = params->shape_count,
+                                                                                    .plan = "",
+                                                                                    .seconds_left = -1,
+                                                                                    .candidate = "",
+                                                                                    .reason = ""}) != 0;
     return !session->cancelled;
 }

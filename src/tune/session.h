@@ -49,6 +49,10 @@ struct search {
     char failure_text[240];
 };
 
+/* For a worker to start, and for a family's first candidate: the driver loads its compiler, CLBlast compiles a dozen
+ * kernels. What that took is the measure for later ones. */
+#define START_SECONDS 30.0
+
 #define NO_CONTENDER ((size_t)-1)
 
 struct session {

@@ -61,13 +61,32 @@ static void device_hash(const struct record_device *device, char hash[24])
     snprintf(hash, 24, "%016" PRIx64, (uint64_t)XXH64(text, strlen(text), 0));
 }
 
-/* A context of the tuner's own, for planning: the caller's is left alone. */
-static clayer_status open_context(const clayer_tune_params *params, struct session *session)
+/* Lets the worker open the device before this process does: a driver may hang or end the process already there. */
+static clayer_status start_worker(const clayer_tune_params *params, const char *device, struct session *session)
 {
-    const char *device = params->context ? params->context->info.id : params->device;
-    TRY(clayer_context_create(&(clayer_context_params){.device = device}, &session->context));
-    if (!session->context->opencl)
+    TRY(runner_create(params->worker, device, session_tick, session, &session->runner));
+    if (!params->worker)
+        return CLAYER_OK;
+    const double latest = session->begun + START_SECONDS;
+    const clayer_status status = runner_start(session->runner, latest < session->end ? latest : session->end);
+    if (status != CLAYER_OK && runner_late(session->runner) && session->end < latest)
+        return FAIL(CLAYER_ERROR_TIMEOUT, "the time limit of %.3g s was reached: %s", params->time_limit,
+                    clayer_last_error());
+    return status;
+}
+
+/* A context of the tuner's own, for planning: the caller's is left alone. */
+static clayer_status open_context(const clayer_tune_params *params, bool runs, struct session *session)
+{
+    clayer_device_info info;
+    TRY(clayer_device_select(params->context ? params->context->info.id : params->device, &info));
+    if (info.type == CLAYER_DEVICE_HOST)
         return FAIL(CLAYER_ERROR_UNSUPPORTED, "the host device has nothing to tune: it has one plan only");
+    if (runs)
+        TRY(start_worker(params, info.id, session));
+    TRY(clayer_context_create(&(clayer_context_params){.device = info.id}, &session->context));
+    if (!session->context->opencl)
+        return FAIL(CLAYER_ERROR_DEVICE_UNUSABLE, "device %s cannot be used", info.id);
     record_device_of(&session->context->info, &session->device);
     session->store = context_store(session->context);
     return CLAYER_OK;
@@ -90,7 +109,8 @@ static clayer_status open_journal(struct session *session)
     return status;
 }
 
-static clayer_status open_session(const clayer_tune_params *params, clayer_tune_result *results,
+/* runs: candidates will. */
+static clayer_status open_session(const clayer_tune_params *params, bool runs, clayer_tune_result *results,
                                   struct session *session)
 {
     memset(session, 0, sizeof *session);
@@ -99,7 +119,7 @@ static clayer_status open_session(const clayer_tune_params *params, clayer_tune_
     session->begun = trial_clock();
     session->end = params->time_limit > 0 ? session->begun + params->time_limit : INFINITY;
     session->shapes_left = params->shape_count;
-    TRY(open_context(params, session));
+    TRY(open_context(params, runs, session));
     return open_journal(session);
 }
 
@@ -221,10 +241,9 @@ clayer_status clayer_tune(const clayer_tune_params *params, clayer_tune_result *
     size_t *order = NULL, unstored = 0;
     if (params->shape_count)
         memset(results, 0, params->shape_count * sizeof *results);
-    clayer_status status = open_session(params, results, &session);
+    clayer_status status = open_session(params, true, results, &session);
     if (status != CLAYER_OK)
         goto fail;
-    TRY_GOTO(runner_create(params->worker, session.context->info.id, session_tick, &session, &session.runner));
     TRY_GOTO(order_shapes(params->shapes, params->shape_count, &order));
     for (size_t i = 0; i < params->shape_count && !session_over(&session); i++) {
         session.shapes_left--;
@@ -307,7 +326,7 @@ clayer_status clayer_tune_explain(const clayer_tune_params *params, clayer_tune_
     clayer_tune_result *results = calloc(params->shape_count + 1, sizeof *results);
     if (!results)
         return FAIL(CLAYER_ERROR_OUT_OF_MEMORY, "no memory for %zu results", params->shape_count);
-    clayer_status status = open_session(params, results, &session);
+    clayer_status status = open_session(params, false, results, &session);
     for (size_t i = 0; i < params->shape_count && status == CLAYER_OK; i++) {
         struct search s;
         status = search_create(&session, i, &s);
