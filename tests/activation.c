@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KINDS ACTIVATION_COUNT
@@ -64,6 +65,25 @@ static long double exact(int kind, long double z)
     }
 }
 
+/* The distance of floats at a value. */
+static double ulp_of(double value)
+{
+    const float size = fabsf((float)value);
+    return size < 0x1p-126f ? 0x1p-149 : ldexp(1, ilogbf(size) - 23);
+}
+
+/* The largest error seen where the bound is a number of ulp, in ulp. */
+static double largest[KINDS];
+
+static void note_error(const struct activation *activation, float z, float y, double want)
+{
+    const double one = (double)exact(activation->kind, 1);
+    const double a = activation_error(activation, 1, one) / ulp_of(one);
+    const double ulp = ulp_of(want), error = fabs(y - want) / ulp;
+    if (activation_error(activation, z, want) <= a * ulp * 1.001 && error > largest[activation->kind])
+        largest[activation->kind] = error;
+}
+
 /* Checks z[0 .. count) for one kind in every vector kernel of this processor. */
 static void check_values(int kind, const float *z, size_t count)
 {
@@ -85,6 +105,8 @@ static void check_values(int kind, const float *z, size_t count)
                                   : fabs(y[i] - want) <= activation_error(&activation, z[i], want),
                       "%s: %s(%a = %g) is %g, exactly %.12g", vector_kernels()->name, clayer_activation_string(kind),
                       z[i], z[i], y[i], want);
+            if (isfinite(z[i]))
+                note_error(&activation, z[i], y[i], want);
         }
     }
     vector_use(NULL);
@@ -223,6 +245,7 @@ Test(activation, accuracy_over_all_floats, .timeout = 100)
                 z[i] = (float)((block * 4096 + i) * (20.0 / (8 * 4096)));
             check_values(kind, z, 4096);
         }
+        printf("%s: largest error %.2f ulp\n", clayer_activation_string(kind), largest[kind]);
     }
 }
 
