@@ -216,6 +216,39 @@ Test(opencl, out_of_order_split)
     run_gated(OUT_OF_ORDER, "skinny:rows=4,lanes=2,k_lanes=2,splits=2", "skinny");
 }
 
+/* Where the caller's event cannot be had the call fails, and the next one on the same workspace is in order and right.
+ */
+Test(opencl, an_event_that_cannot_be_retained)
+{
+    enum { X_FLOATS = X_OFFSET + (BATCH - 1) * LDX + IN, Y_FLOATS = Y_OFFSET + BATCH * LDY };
+    start(OUT_OF_ORDER);
+    clayer_context *context = adopt("skinny:rows=4,lanes=2,k_lanes=2,splits=2");
+    clayer_linear *linear = make_layer(context, IN, OUT);
+    if (clayer_linear_prepare(linear, BATCH) == CLAYER_ERROR_UNSUPPORTED)
+        cr_skip_test("%s", clayer_last_error());
+    cl_mem x = make_memory(X_FLOATS, CL_MEM_READ_ONLY), y = make_memory(Y_FLOATS, CL_MEM_READ_WRITE);
+    const clayer_opencl_matrix in = {.memory = x, .offset = X_OFFSET, .ld = LDX},
+                               out = {.memory = y, .offset = Y_OFFSET, .ld = LDY};
+    fill(x, X_FLOATS, y, Y_FLOATS);
+    cl_event done = (cl_event)&done;
+    fake.set("clRetainEvent#1 = code:-6");
+    cr_expect_eq(clayer_linear_forward_opencl(linear, BATCH, &in, &out, 0, NULL, &done), CLAYER_ERROR_OUT_OF_MEMORY);
+    cr_expect_null(done);
+    cr_expect(strstr(clayer_last_error(), "clRetainEvent"), "%s", clayer_last_error());
+    cr_assert_eq(clayer_linear_forward_opencl(linear, BATCH, &in, &out, 0, NULL, &done), CLAYER_OK, "%s",
+                 clayer_last_error());
+    cr_assert_eq(cl->clWaitForEvents(1, &done), CL_SUCCESS);
+    static float seen[Y_FLOATS];
+    transfer(y, seen, Y_FLOATS, false);
+    expect_result(seen, Y_FLOATS);
+    cl->clReleaseEvent(done);
+    cl->clReleaseMemObject(x);
+    cl->clReleaseMemObject(y);
+    clayer_linear_destroy(&linear);
+    clayer_context_destroy(&context);
+    stop();
+}
+
 Test(opencl, out_of_order_clblast)
 {
     /* CLBlast keeps its programs, and with them the context, for the life of the process; so no count at the end. */

@@ -534,8 +534,6 @@ Test(rows, another_locale_changes_nothing, .init = make_folder, .fini = remove_f
     int made = system(command);
     setenv("LOCPATH", folder, 1);
     bool comma = made == 0 && setlocale(LC_ALL, "de_DE.UTF-8") && strcmp(localeconv()->decimal_point, ",") == 0;
-    if (!comma)
-        cr_skip_test("no locale with a decimal comma can be made: localedef is missing");
     float *values = malloc(ROWS * COLUMNS * sizeof *values);
     fill(values, ROWS * COLUMNS);
     if (comma) {

@@ -31,7 +31,7 @@ clayer_status file_open_read(const char *path, int *fd, struct stat *info)
     return CLAYER_OK;
 }
 
-static clayer_status read_open(int fd, const char *path, size_t limit, char **data, size_t *size, struct stat *info)
+clayer_status file_read_open(int fd, const char *path, size_t limit, char **data, size_t *size, struct stat *info)
 {
     if (fstat(fd, info) != 0)
         return FAIL(CLAYER_ERROR_IO, "cannot examine %s: %s", path, strerror(errno));
@@ -69,7 +69,7 @@ clayer_status file_read_whole(const char *path, size_t limit, char **data, size_
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return FAIL(CLAYER_ERROR_IO, "cannot open %s: %s", path, strerror(errno));
-    const clayer_status status = read_open(fd, path, limit, data, size, info);
+    const clayer_status status = file_read_open(fd, path, limit, data, size, info);
     close(fd);
     return status;
 }

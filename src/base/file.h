@@ -13,6 +13,8 @@ clayer_status file_open_read(const char *path, int *fd, struct stat *info);
 /* A regular file's whole content on the heap, with a NUL behind it; *info is what it was when it was read. IO also for
  * anything else than a regular file (never waits for a pipe), and TOO_LARGE above limit. */
 clayer_status file_read_whole(const char *path, size_t limit, char **data, size_t *size, struct stat *info);
+/* The same of an open file, which stays open; path is for messages. */
+clayer_status file_read_open(int fd, const char *path, size_t limit, char **data, size_t *size, struct stat *info);
 
 /* Writes all bytes; name is for the error text. */
 clayer_status file_write_all(int fd, const void *data, size_t size, const char *name);

@@ -69,6 +69,20 @@ static int lock_folder(const char *folder)
     return fd;
 }
 
+/* folder_read, but a later version's file is a failure: whoever changes or copies it would lose what is in it. */
+static clayer_status read_known(const char *path, const struct record_device *expected, struct format_content *content,
+                                struct folder_state *state, char **text, size_t *length)
+{
+    TRY(folder_read(path, expected, content, state, text, length));
+    if (content->state != FORMAT_LATER)
+        return CLAYER_OK;
+    const clayer_status status = FAIL(CLAYER_ERROR_UNSUPPORTED, "%s is left alone: %s", path, content->problem);
+    format_free(content);
+    if (text)
+        free(*text);
+    return status;
+}
+
 /* Makes the user's directory. */
 static clayer_status make_folder(char **folder)
 {
@@ -85,10 +99,9 @@ static clayer_status probe_file(const char *folder, const struct record_device *
     char *path;
     struct format_content content;
     TRY(folder_file(folder, device, &path));
-    clayer_status status = folder_read(path, device, &content, NULL, NULL, NULL);
-    if (content.state == FORMAT_LATER)
-        status = FAIL(CLAYER_ERROR_UNSUPPORTED, "%s is left alone: %s", path, content.problem);
-    format_free(&content);
+    const clayer_status status = read_known(path, device, &content, NULL, NULL, NULL);
+    if (status == CLAYER_OK)
+        format_free(&content);
     free(path);
     return status;
 }
@@ -170,10 +183,8 @@ static clayer_status try_update(const char *path, const struct record_device *ex
     char *text;
     size_t length;
     bool changed = false;
-    TRY(folder_read(path, expected, &content, &before, &text, &length));
+    TRY(read_known(path, expected, &content, &before, &text, &length));
     clayer_status status = CLAYER_OK;
-    if (content.state == FORMAT_LATER)
-        FAIL_GOTO(CLAYER_ERROR_UNSUPPORTED, "%s is left alone: %s", path, content.problem);
     TRY_GOTO(apply(user, &content, &changed));
     *done = !changed;
     if (changed && content.state == FORMAT_DAMAGED) {
@@ -371,10 +382,8 @@ static clayer_status collect_file(void *user, const char *path)
     struct format_section *section;
     if (!concerns(&c->place, path))
         return CLAYER_OK;
-    TRY(folder_read(path, expected_in(&c->place, path), &content, NULL, NULL, NULL));
+    TRY(read_known(path, expected_in(&c->place, path), &content, NULL, NULL, NULL));
     clayer_status status = CLAYER_OK;
-    if (content.state == FORMAT_LATER)
-        FAIL_GOTO(CLAYER_ERROR_UNSUPPORTED, "%s cannot be used: %s", path, content.problem);
     folder_report(path, &content);
     for (size_t i = 0; i < content.count; i++) {
         const struct format_section *found = &content.sections[i];

@@ -24,7 +24,7 @@
 #define CHECK_DIGITS 16
 #define LINE_MOST 1000
 /* No run writes that much; a larger file is no journal. */
-#define FILE_MOST ((off_t)64 << 20)
+#define FILE_MOST ((size_t)64 << 20)
 
 /* Whether this process now owns the file; a file system without locks makes everything one's own. */
 static bool lock(int descriptor)
@@ -123,36 +123,22 @@ static size_t read_lines(char *text, size_t size, bool alive, journal_file_line 
     return damaged;
 }
 
-/* A file that can't be read is left for a later run. Its owner may append to it meanwhile, but never cuts it. */
-static bool read_all(int descriptor, char *text, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t some = read(descriptor, text + done, size - done);
-        if (some == 0 || (some < 0 && errno != EINTR))
-            return false;
-        done += some > 0 ? (size_t)some : 0;
-    }
-    return true;
-}
-
 static clayer_status adopt_one(const char *path, journal_file_line line, journal_file_end end, void *user)
 {
     struct stat info;
     char *text = NULL;
+    size_t size = 0;
     /* Not waiting: there may be a pipe in its place. */
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) /* another run adopted it, or it is none of ours */
         return CLAYER_OK;
     const bool alive = !lock(descriptor);
-    const bool known = fstat(descriptor, &info) == 0;
-    if (known && S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_size < FILE_MOST)
-        text = malloc((size_t)info.st_size + 1);
-    else if (known && info.st_nlink > 0)
-        log_write(CLAYER_LOG_WARN, "tuning journal %s is passed over: %s", path,
-                  S_ISREG(info.st_mode) ? "it is larger than a run's" : "no regular file");
-    clayer_status status = CLAYER_OK;
-    if (text && read_all(descriptor, text, (size_t)info.st_size)) {
-        const size_t damaged = read_lines(text, (size_t)info.st_size, alive, line, user);
+    clayer_status status = file_read_open(descriptor, path, FILE_MOST, &text, &size, &info);
+    if (status != CLAYER_OK) { /* left for a later run */
+        log_write(CLAYER_LOG_WARN, "tuning journal passed over: %s", clayer_last_error());
+        status = status == CLAYER_ERROR_OUT_OF_MEMORY ? status : CLAYER_OK;
+    } else if (info.st_nlink > 0) { /* nobody has adopted it meanwhile */
+        const size_t damaged = read_lines(text, size, alive, line, user);
         if (damaged && !alive)
             log_write(CLAYER_LOG_WARN, "tuning journal %s: %zu damaged line%s passed over", path, damaged,
                       damaged == 1 ? "" : "s");
